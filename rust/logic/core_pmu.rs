@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+//! One logical CPU's own counters: set-up and overflow (SDM sections 18.2.1 to 18.2.5).
+//!
+//! Ours stand still while IA32_PERF_GLOBAL_CTRL lacks their bits; the bits of others are kept. All
+//! of it runs on the CPU itself.
+
+use super::{
+    counter,
+    output::Output,
+    record::Context,
+    registers::{HwError, Reg, Registers},
+};
+use crate::hw::core_pmu::*;
+
+/// The PMU's properties that matter here.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Features {
+    /// CPUID leaf 0AH.
+    pub leaf: Leaf0a,
+    /// IA32_A_PMCx exist.
+    pub full_width: bool,
+}
+
+impl Features {
+    /// The longest period that a general counter can be loaded for, events.
+    pub fn max_period(&self) -> u64 {
+        if self.full_width {
+            (1 << self.leaf.width) - 1
+        } else {
+            // IA32_PMCx takes 32 bits and extends their sign.
+            1 << 31
+        }
+    }
+}
+
+/// Which counter of the CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot {
+    /// IA32_PMCi.
+    General(u32),
+    /// IA32_FIXED_CTRi.
+    Fixed(u32),
+}
+
+impl Slot {
+    fn bit(self) -> u64 {
+        match self {
+            Slot::General(i) => 1 << i,
+            Slot::Fixed(i) => 1 << (GLOBAL_FIXED_SHIFT + i),
+        }
+    }
+
+    fn data(self) -> Reg {
+        Reg::Msr(match self {
+            Slot::General(i) => IA32_PMC0 + i,
+            Slot::Fixed(i) => IA32_FIXED_CTR0 + i,
+        })
+    }
+
+    /// The register to write the counter by.
+    fn load(self, full_width: bool) -> Reg {
+        match self {
+            Slot::General(i) if full_width => Reg::Msr(IA32_A_PMC0 + i),
+            _ => self.data(),
+        }
+    }
+}
+
+
+/// A counter of a session.
+pub struct Counter {
+    slot: Slot,
+    /// PERFEVTSEL, or the counter's four bits of FIXED_CTR_CTRL.
+    ctl: u64,
+    saved_ctl: u64,
+    saved_data: u64,
+    /// Its account.
+    pub account: counter::Counter,
+}
+
+impl Counter {
+    /// A counter at `slot` for the event `config`, in user mode, kernel mode or both.
+    pub fn new(
+        slot: Slot,
+        config: u64,
+        user: bool,
+        kernel: bool,
+        account: counter::Counter,
+    ) -> Self {
+        let mode = |usr, os| if user { usr } else { 0 } | if kernel { os } else { 0 };
+        let ctl = match slot {
+            Slot::General(_) => config | mode(EVTSEL_USR, EVTSEL_OS) | EVTSEL_INT | EVTSEL_EN,
+            Slot::Fixed(i) => (mode(FIXED_USR, FIXED_OS) | FIXED_PMI) << (FIXED_BITS * i),
+        };
+        Self { slot, ctl, saved_ctl: 0, saved_data: 0, account }
+    }
+}
+
+/// The totals of core counters.
+pub fn values(counters: &[Counter]) -> impl Iterator<Item = (u32, u64)> + Clone + '_ {
+    counters.iter().map(|c| (c.account.id(), c.account.total()))
+}
+
+const fn msr(address: u32) -> Reg {
+    Reg::Msr(address)
+}
+
+fn fixed_field(i: u32) -> u64 {
+    0xf << (FIXED_BITS * i)
+}
+
+/// One logical CPU.
+pub struct CorePmu {
+    full_width: bool,
+    users: u32,
+    /// GLOBAL_CTRL bits that are ours.
+    enabled: u64,
+    /// GLOBAL_CTRL bits of others.
+    others: u64,
+    /// GLOBAL_CTRL before the first start.
+    restore: u64,
+}
+
+/// What GLOBAL_STATUS says of our counters.
+pub struct Overflowed {
+    status: u64,
+    everything: bool,
+}
+
+impl Overflowed {
+    /// Whether a counter of ours overflowed.
+    pub fn any(&self) -> bool {
+        self.status != 0
+    }
+
+    /// How many.
+    pub fn sources(&self) -> u32 {
+        self.status.count_ones()
+    }
+}
+
+impl CorePmu {
+    /// A CPU on which nothing counts.
+    pub fn new(full_width: bool) -> Self {
+        Self { full_width, users: 0, enabled: 0, others: 0, restore: 0 }
+    }
+
+    /// Sessions that count.
+    pub fn users(&self) -> u32 {
+        self.users
+    }
+
+    fn halt<R: Registers>(&self, bus: &mut R) -> Result<(), HwError> {
+        bus.write(msr(IA32_PERF_GLOBAL_CTRL), self.others)
+    }
+
+    fn go<R: Registers>(&self, bus: &mut R) -> Result<(), HwError> {
+        let value = if self.users == 0 { self.restore } else { self.others | self.enabled };
+        bus.write(msr(IA32_PERF_GLOBAL_CTRL), value)
+    }
+
+    /// Starts counters. On an error nothing is changed.
+    pub fn start<R: Registers>(
+        &mut self,
+        bus: &mut R,
+        counters: &mut [Counter],
+    ) -> Result<(), HwError> {
+        let bits = counters.iter().fold(0, |bits, c| bits | c.slot.bit());
+        if self.users == 0 {
+            self.restore = bus.read(msr(IA32_PERF_GLOBAL_CTRL))?;
+            self.others = self.restore;
+        }
+        for c in counters.iter() {
+            if self.is_counting(bus, c.slot)? {
+                self.go(bus)?;
+                return Err(HwError::InUse(c.slot.data()));
+            }
+        }
+        self.others &= !bits;
+        self.halt(bus)?;
+        for c in counters.iter_mut() {
+            self.program(bus, c)?;
+        }
+        bus.write(msr(IA32_PERF_GLOBAL_OVF_CTRL), bits)?;
+        self.enabled |= bits;
+        self.users += 1;
+        self.go(bus)
+    }
+
+    /// Whether somebody else counts with a counter.
+    fn is_counting<R: Registers>(&self, bus: &mut R, slot: Slot) -> Result<bool, HwError> {
+        let on = match slot {
+            Slot::General(i) => bus.read(msr(IA32_PERFEVTSEL0 + i))? & EVTSEL_EN != 0,
+            Slot::Fixed(i) => bus.read(msr(IA32_FIXED_CTR_CTRL))? & fixed_field(i) != 0,
+        };
+        Ok(on && self.others & slot.bit() != 0)
+    }
+
+    fn program<R: Registers>(&self, bus: &mut R, c: &mut Counter) -> Result<(), HwError> {
+        c.saved_data = bus.read(c.slot.data())?;
+        match c.slot {
+            Slot::General(i) => {
+                let reg = msr(IA32_PERFEVTSEL0 + i);
+                c.saved_ctl = bus.read(reg)?;
+                // The counter is written while disabled (SDM section 18.2.1.1).
+                bus.write(reg, 0)?;
+                bus.write(c.slot.load(self.full_width), c.account.load())?;
+                bus.write(reg, c.ctl)
+            }
+            Slot::Fixed(i) => {
+                let reg = msr(IA32_FIXED_CTR_CTRL);
+                let all = bus.read(reg)?;
+                c.saved_ctl = all & fixed_field(i);
+                bus.write(reg, all & !fixed_field(i))?;
+                bus.write(c.slot.data(), c.account.load())?;
+                bus.write(reg, (all & !fixed_field(i)) | c.ctl)
+            }
+        }
+    }
+
+    fn restore<R: Registers>(&self, bus: &mut R, c: &Counter) -> Result<(), HwError> {
+        match c.slot {
+            Slot::General(i) => {
+                let reg = msr(IA32_PERFEVTSEL0 + i);
+                bus.write(reg, 0)?;
+                bus.write(c.slot.load(self.full_width), c.saved_data)?;
+                bus.write(reg, c.saved_ctl)
+            }
+            Slot::Fixed(i) => {
+                let reg = msr(IA32_FIXED_CTR_CTRL);
+                let others = bus.read(reg)? & !fixed_field(i);
+                bus.write(reg, others)?;
+                bus.write(c.slot.data(), c.saved_data)?;
+                bus.write(reg, others | c.saved_ctl)
+            }
+        }
+    }
+
+    /// First half of an overflow's service, by the PMI: our counters stand still if one overflowed.
+    pub fn begin<R: Registers>(&self, bus: &mut R) -> Result<Overflowed, HwError> {
+        let status = bus.read(msr(IA32_PERF_GLOBAL_STATUS))? & self.enabled;
+        if status != 0 {
+            self.halt(bus)?;
+        }
+        Ok(Overflowed { status, everything: false })
+    }
+
+    /// As [`CorePmu::begin`], where no overflow may have happened: halts first.
+    pub fn begin_halted<R: Registers>(&self, bus: &mut R) -> Result<Overflowed, HwError> {
+        self.halt(bus)?;
+        let status = bus.read(msr(IA32_PERF_GLOBAL_STATUS))? & self.enabled;
+        Ok(Overflowed { status, everything: true })
+    }
+
+    /// Looks at counters while they run. Returns whether an overflow is due.
+    pub fn poll<R: Registers>(bus: &mut R, counters: &mut [Counter]) -> Result<bool, HwError> {
+        let mut due = false;
+        for c in counters.iter_mut() {
+            c.account.advance(bus.read(c.slot.data())?);
+            due |= c.account.is_due();
+        }
+        Ok(due)
+    }
+
+    /// Takes in one session's counters, samples those that overflowed and reloads them. Returns the
+    /// overflows.
+    pub fn collect<R: Registers>(
+        &self,
+        bus: &mut R,
+        found: &Overflowed,
+        counters: &mut [Counter],
+        output: &mut Output<'_>,
+        cx: &Context,
+    ) -> Result<u32, HwError> {
+        let ours = |c: &Counter| found.status & c.slot.bit() != 0;
+        if !found.everything && !counters.iter().any(ours) {
+            return Ok(0);
+        }
+        Self::poll(bus, counters)?;
+        let mut overflows = 0;
+        for n in 0..counters.len() {
+            if !counters[n].account.is_due() {
+                continue;
+            }
+            overflows += 1;
+            let overflow = counters[n].account.overflow();
+            if let Some(o) = &overflow {
+                output.sample(cx, o, values(counters));
+                output.pace(cx.time, &mut counters[n].account);
+            }
+            if counters[n].account.samples() {
+                let reg = counters[n].slot.load(self.full_width);
+                bus.write(reg, counters[n].account.load())?;
+            }
+        }
+        Ok(overflows)
+    }
+
+    /// Second half: clears the status and lets the counters go on.
+    pub fn end<R: Registers>(&self, bus: &mut R, found: &Overflowed) -> Result<(), HwError> {
+        if found.status != 0 {
+            bus.write(msr(IA32_PERF_GLOBAL_OVF_CTRL), found.status)?;
+        }
+        self.go(bus)
+    }
+
+    /// Stops counters that [`CorePmu::collect`] has just taken in, in place of [`CorePmu::end`].
+    pub fn stop<R: Registers>(
+        &mut self,
+        bus: &mut R,
+        counters: &[Counter],
+        found: &Overflowed,
+    ) -> Result<(), HwError> {
+        let mut result = Ok(());
+        let mut bits = 0;
+        for c in counters {
+            bits |= c.slot.bit();
+            // Goes on after a fault: the other registers are owed too.
+            result = result.and(self.restore(bus, c));
+        }
+        self.enabled &= !bits;
+        self.others |= self.restore & bits;
+        self.users -= 1;
+        let ovf = bus.write(msr(IA32_PERF_GLOBAL_OVF_CTRL), bits | found.status);
+        result.and(ovf).and(self.go(bus))
+    }
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+//! One counter's arithmetic: from raw values of 44 or 48 bits to an exact 64-bit total, and when
+//! the next overflow is due.
+//!
+//! A total only ever grows by differences of raw values modulo 2^width. That is exact as long as
+//! the counter is looked at once per wrap, and each wrap raises an overflow (or is seen by the poll
+//! timer long before). Samples stand at multiples of the period: what a counter ran past one is
+//! taken off the way to the next, so that the number of periods sampled is always total / period.
+
+use super::record::Overflow;
+
+/// Shortest way to an overflow that is ever loaded, in events: a counter that overshot almost to
+/// the next multiple goes to the one after it.
+pub const MIN_LEFT: u64 = 32;
+
+/// A counter's account.
+#[derive(Clone, Debug)]
+pub struct Counter {
+    id: u32,
+    leader: bool,
+    mask: u64,
+    period: u64,
+    stretch: u64,
+    total: u64,
+    last: u64,
+    due: u64,
+    sampled: u64,
+    overflows: u64,
+}
+
+impl Counter {
+    /// Makes the account of counter `id` with `width` bits (1 to 63). It samples every `period`
+    /// events, at most 2^width - 1, or only counts where `period` is 0.
+    pub fn new(id: u32, width: u32, period: u64, leader: bool) -> Self {
+        Self {
+            id,
+            leader,
+            mask: (1 << width) - 1,
+            period,
+            stretch: 1,
+            total: 0,
+            last: 0,
+            due: 0,
+            sampled: 0,
+            overflows: 0,
+        }
+    }
+
+    /// Number in the session.
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Events counted.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Overflows handled.
+    pub fn overflows(&self) -> u64 {
+        self.overflows
+    }
+
+    /// Whether it samples.
+    pub fn samples(&self) -> bool {
+        self.period != 0
+    }
+
+    /// Whether its overflow samples everything in reach.
+    pub fn is_leader(&self) -> bool {
+        self.leader
+    }
+
+    /// Forgets what was counted.
+    pub fn reset(&mut self) {
+        self.total = 0;
+        self.sampled = 0;
+        self.overflows = 0;
+    }
+
+    /// The raw value to start with or, after an overflow, to go on with.
+    pub fn load(&mut self) -> u64 {
+        let span = self.mask + 1;
+        let left = if self.period == 0 {
+            span
+        } else {
+            let target = self.sampled.saturating_add(self.stretch).saturating_mul(self.period);
+            let left = target.saturating_sub(self.total);
+            let left = if left < MIN_LEFT { left + self.period } else { left };
+            left.min(self.mask)
+        };
+        self.due = self.total.saturating_add(left);
+        self.last = (span - left) & self.mask;
+        self.last
+    }
+
+    /// Takes in the raw value that was just read.
+    pub fn advance(&mut self, raw: u64) {
+        self.total += raw.wrapping_sub(self.last) & self.mask;
+        self.last = raw & self.mask;
+    }
+
+    /// Whether an overflow has happened that was not handled.
+    pub fn is_due(&self) -> bool {
+        self.total >= self.due
+    }
+
+    /// Accounts for the overflow of a counter that is due. Returns the sample to take, if any.
+    pub fn overflow(&mut self) -> Option<Overflow> {
+        self.overflows += 1;
+        if self.period == 0 {
+            self.due = self.due.saturating_add(self.mask + 1);
+            return None;
+        }
+        let reached = self.total / self.period;
+        let periods = reached - self.sampled;
+        self.sampled = reached;
+        (periods != 0).then_some(Overflow {
+            id: self.id,
+            leader: self.leader,
+            periods,
+            overshoot: self.total % self.period,
+        })
+    }
+
+    /// Events between two interrupts at present.
+    pub fn effective_period(&self) -> u64 {
+        self.period.saturating_mul(self.stretch)
+    }
+
+    /// Doubles the effective period. Returns whether it changed.
+    pub fn stretch(&mut self) -> bool {
+        let doubled = self.stretch * 2;
+        let fits = self.period.checked_mul(doubled).is_some_and(|p| p <= self.mask);
+        if fits {
+            self.stretch = doubled;
+        }
+        fits
+    }
+
+    /// Halves the effective period, down to the requested one. Returns whether it changed.
+    pub fn relax(&mut self) -> bool {
+        let stretched = self.stretch > 1;
+        if stretched {
+            self.stretch /= 2;
+        }
+        stretched
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_load_is_two_to_the_width_minus_the_period() {
+        // 329468 section 2.1.2 step e: preload with the maximum less the interval.
+        assert_eq!(Counter::new(0, 48, 1000, false).load(), (1 << 48) - 1000);
+        assert_eq!(Counter::new(0, 44, 1000, false).load(), (1 << 44) - 1000);
+        assert_eq!(Counter::new(0, 44, (1 << 44) - 1, false).load(), 1);
+        assert_eq!(Counter::new(0, 44, 0, false).load(), 0);
+    }
+
+    #[test]
+    fn overshoot_is_taken_off_the_next_period() {
+        let mut c = Counter::new(3, 44, 1000, false);
+        c.load();
+        c.advance(7);
+        assert!(c.is_due());
+        let o = c.overflow().expect("one period");
+        assert_eq!((o.id, o.periods, o.overshoot), (3, 1, 7));
+        assert_eq!(c.load(), (1 << 44) - 993);
+        assert_eq!(c.total(), 1007);
+    }
+
+    #[test]
+    fn far_overshoot_counts_every_period() {
+        let mut c = Counter::new(0, 48, 100, false);
+        c.load();
+        c.advance(250);
+        let o = c.overflow().expect("three periods");
+        assert_eq!((o.periods, o.overshoot), (3, 50));
+        // 50 to the multiple at 400.
+        assert_eq!(c.load(), (1 << 48) - 50);
+    }
+
+    #[test]
+    fn a_way_that_is_too_short_goes_to_the_multiple_after() {
+        let mut c = Counter::new(0, 48, 100, false);
+        c.load();
+        c.advance(90);
+        assert_eq!(c.overflow().expect("one").periods, 1);
+        // 190 counted: 10 to 200, so 110 to 300.
+        assert_eq!(c.load(), (1 << 48) - 110);
+        c.advance(0);
+        let o = c.overflow().expect("two");
+        assert_eq!((c.total(), o.periods, o.overshoot), (300, 2, 0));
+    }
+
+    #[test]
+    fn a_counting_counter_is_due_once_a_wrap() {
+        for width in [44, 48] {
+            let span = 1u64 << width;
+            let mut c = Counter::new(0, width, 0, false);
+            c.load();
+            let mut expected = 0;
+            for wrap in 1..=3 {
+                c.advance(span - 1);
+                assert!(!c.is_due());
+                c.advance(5);
+                assert!(c.is_due());
+                assert_eq!(c.overflow(), None);
+                assert!(!c.is_due());
+                expected += span;
+                assert_eq!(c.total(), expected + 5);
+                assert_eq!(c.overflows(), wrap);
+                c.advance(0xff);
+                c.advance(0xff);
+                assert_eq!(c.total(), expected + 0xff);
+            }
+        }
+    }
+
+    #[test]
+    fn longest_period_at_both_widths() {
+        for width in [44, 48] {
+            let period = (1u64 << width) - 1;
+            let mut c = Counter::new(0, width, period, false);
+            assert_eq!(c.load(), 1);
+            for n in 1..=3 {
+                c.advance(0);
+                assert!(c.is_due());
+                assert_eq!(c.overflow().map(|o| (o.periods, o.overshoot)), Some((1, 0)));
+                assert_eq!(c.total(), n * period);
+                assert_eq!(c.load(), 1);
+            }
+        }
+    }
+
+    #[test]
+    fn stretched_counter_keeps_the_sum_of_periods() {
+        let mut c = Counter::new(0, 48, 1000, false);
+        assert!(c.stretch());
+        assert_eq!(c.effective_period(), 2000);
+        assert_eq!(c.load(), (1 << 48) - 2000);
+        c.advance(3);
+        assert_eq!(c.overflow().map(|o| (o.periods, o.overshoot)), Some((2, 3)));
+        assert!(c.relax());
+        assert!(!c.relax());
+        assert_eq!(c.load(), (1 << 48) - 997);
+    }
+
+    #[test]
+    fn never_stretched_past_the_width() {
+        let mut c = Counter::new(0, 44, 1 << 43, false);
+        assert!(!c.stretch());
+        assert_eq!(c.effective_period(), 1 << 43);
+    }
+
+    #[test]
+    fn a_million_reloads_keep_the_total_monotone_and_exact() {
+        let mut c = Counter::new(0, 44, 997, false);
+        let (mut raw, mut truth, mut periods) = (c.load(), 0u64, 0u64);
+        for i in 0..1_000_000u64 {
+            // Up to 1.5 periods between two looks.
+            let events = (i * 7919) % 1500;
+            raw = (raw + events) & ((1 << 44) - 1);
+            truth += events;
+            let before = c.total();
+            c.advance(raw);
+            assert!(c.total() >= before);
+            if c.is_due() {
+                periods += c.overflow().map_or(0, |o| o.periods);
+                raw = c.load();
+            }
+        }
+        assert_eq!(c.total(), truth);
+        assert!(truth / 997 - periods <= 2, "at most the way that is under way");
+    }
+}

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+//! One socket's uncore counters: the manual's steps for set-up (329468 section 2.1.2) and for an
+//! overflow (sections 2.1.3 and 2.1.4), as register accesses in order.
+//!
+//! GLOBAL_CTL is written from a shadow, since its command bits are not stored and each write
+//! replaces `pmi_core_sel`. All of it runs on one CPU of the socket.
+
+use super::{
+    counter,
+    output::Output,
+    record::Context,
+    registers::{HwError, Reg, Registers},
+};
+use crate::hw::{
+    uncore::{
+        BoxType, OverflowEnable, Reset, BOX_CTL_FRZ, BOX_CTL_MUST, BOX_CTL_RST_CTRL,
+        BOX_CTL_RST_CTRS, CTL_EN, CTL_OV_EN, GLOBAL_STATUS_MASK,
+    },
+    ubox::*,
+    UNCORE,
+};
+
+/// Most boxes on a socket.
+pub const MAX_BOXES: usize = 17;
+/// Most registers of a box.
+const MAX_REGISTERS: usize = 11;
+
+/// A counter of a box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Index {
+    /// General counter i.
+    General(u32),
+    /// The fixed counter.
+    Fixed,
+}
+
+/// Where a counter is on its socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// Row of [`UNCORE`].
+    pub kind: usize,
+    /// Box, from 0.
+    pub box_nr: u32,
+    /// Counter of the box.
+    pub index: Index,
+}
+
+impl Slot {
+    /// The box's row.
+    pub fn row(&self) -> &'static BoxType {
+        // PANIC: `kind` is an index of this table wherever a slot is made.
+        &UNCORE[self.kind]
+    }
+
+    fn place(&self) -> usize {
+        place(self.kind, self.box_nr)
+    }
+
+    /// Control register.
+    pub fn ctl(&self) -> Reg {
+        let row = self.row();
+        Reg::Msr(match (self.index, &row.fixed) {
+            (Index::Fixed, Some(fixed)) => fixed.ctl,
+            (Index::Fixed, None) => row.ctl,
+            (Index::General(i), _) => row.ctl + row.stride * self.box_nr + i,
+        })
+    }
+
+    /// Data register.
+    pub fn ctr(&self) -> Reg {
+        let row = self.row();
+        Reg::Msr(match (self.index, &row.fixed) {
+            (Index::Fixed, Some(fixed)) => fixed.ctr,
+            (Index::Fixed, None) => row.ctr,
+            (Index::General(i), _) => row.ctr + row.stride * self.box_nr + i,
+        })
+    }
+
+    /// Its bit in GLOBAL_STATUS.
+    fn global_status(&self) -> u64 {
+        let row = self.row();
+        1 << match (self.index, &row.fixed) {
+            (Index::Fixed, Some(fixed)) => fixed.global_status,
+            _ => row.global_status + self.box_nr,
+        }
+    }
+}
+
+/// Number of a box among all boxes of the socket.
+fn place(kind: usize, box_nr: u32) -> usize {
+    let before: u32 = UNCORE.iter().take(kind).map(|row| row.max_boxes).sum();
+    (before + box_nr) as usize
+}
+
+/// Registers of a box, controls before data, so that restoring in this order disables first.
+pub fn registers(kind: usize, box_nr: u32) -> impl Iterator<Item = Reg> {
+    let row = &UNCORE[kind];
+    let base = row.stride * box_nr;
+    let controls = (0..row.counters).map(move |i| row.ctl + base + i);
+    let counters = (0..row.counters).map(move |i| row.ctr + base + i);
+    let filters = row.filters.iter().map(move |f| f + base);
+    let box_ctl = row.box_ctl.into_iter().map(move |r| r + base);
+    controls
+        .chain(row.fixed.iter().map(|f| f.ctl))
+        .chain(filters)
+        .chain(counters)
+        .chain(row.fixed.iter().map(|f| f.ctr))
+        .chain(box_ctl)
+        .map(Reg::Msr)
+}
+
+/// The control register in `registers(kind, box_nr)` that somebody counts with, if any.
+pub fn find_in_use<R: Registers>(
+    bus: &mut R,
+    kind: usize,
+    box_nr: u32,
+) -> Result<Option<Reg>, HwError> {
+    let row = &UNCORE[kind];
+    let controls = row.counters as usize + usize::from(row.fixed.is_some());
+    for reg in registers(kind, box_nr).take(controls) {
+        if bus.read(reg)? & CTL_EN != 0 {
+            return Ok(Some(reg));
+        }
+    }
+    Ok(None)
+}
+
+/// A counter of a session.
+pub struct Counter {
+    slot: Slot,
+    ctl: u64,
+    filter: [u32; 4],
+    /// Its account.
+    pub account: counter::Counter,
+}
+
+impl Counter {
+    /// A counter at `slot` for the event `config`; `interrupts`: its overflow is to be reported.
+    pub fn new(
+        slot: Slot,
+        config: u64,
+        filter: [u32; 4],
+        interrupts: bool,
+        account: counter::Counter,
+    ) -> Self {
+        let enable = slot.row().overflow == OverflowEnable::Counter || slot.index == Index::Fixed;
+        let ov_en = if enable && interrupts { CTL_OV_EN } else { 0 };
+        Self { slot, ctl: config | CTL_EN | ov_en, filter, account }
+    }
+}
+
+/// The totals of uncore counters.
+pub fn values(counters: &[Counter]) -> impl Iterator<Item = (u32, u64)> + Clone + '_ {
+    counters.iter().map(|c| (c.account.id(), c.account.total()))
+}
+
+#[derive(Clone, Copy)]
+struct BoxState {
+    users: u32,
+    saved: [u64; MAX_REGISTERS],
+}
+
+/// What an overflow left in the status registers.
+pub struct Overflowed {
+    global: u64,
+    /// Look at every counter, even if no status names its box.
+    everything: bool,
+    boxes: [(u32, u64); MAX_BOXES],
+    nr: usize,
+}
+
+impl Overflowed {
+    /// Whether GLOBAL_STATUS named anybody.
+    pub fn any(&self) -> bool {
+        self.global != 0
+    }
+
+    /// How many sources GLOBAL_STATUS named.
+    pub fn sources(&self) -> u32 {
+        self.global.count_ones()
+    }
+}
+
+/// One socket.
+pub struct Socket {
+    shadow: u64,
+    restore: u64,
+    freezes: bool,
+    users: u32,
+    boxes: [BoxState; MAX_BOXES],
+}
+
+const fn msr(address: u32) -> Reg {
+    Reg::Msr(address)
+}
+
+impl Socket {
+    /// A socket whose PMIs go to the cores in `pmi_core_sel`; `freezes`: an overflow freezes it.
+    pub fn new(pmi_core_sel: u64, freezes: bool) -> Self {
+        Self {
+            shadow: (pmi_core_sel & GLOBAL_CTL_PMI_CORE_SEL) | GLOBAL_CTL_WK_ON_PMI,
+            restore: 0,
+            freezes,
+            users: 0,
+            boxes: [BoxState { users: 0, saved: [0; MAX_REGISTERS] }; MAX_BOXES],
+        }
+    }
+
+    /// Sessions that count.
+    pub fn users(&self) -> u32 {
+        self.users
+    }
+
+    fn freeze<R: Registers>(&self, bus: &mut R) -> Result<(), HwError> {
+        bus.write(msr(U_MSR_PMON_GLOBAL_CTL), self.shadow | GLOBAL_CTL_FRZ_ALL)
+    }
+
+    fn unfreeze<R: Registers>(&self, bus: &mut R) -> Result<(), HwError> {
+        let keep = if self.users == 0 { self.restore } else { self.shadow };
+        bus.write(msr(U_MSR_PMON_GLOBAL_CTL), keep | GLOBAL_CTL_UNFRZ_ALL)
+    }
+
+    /// Starts counters: steps a to f. One unfreeze starts them all. On an error nothing is changed.
+    pub fn start<R: Registers>(
+        &mut self,
+        bus: &mut R,
+        counters: &mut [Counter],
+    ) -> Result<(), HwError> {
+        if self.users == 0 {
+            let keep = GLOBAL_CTL_PMI_CORE_SEL | GLOBAL_CTL_WK_ON_PMI;
+            self.restore = bus.read(msr(U_MSR_PMON_GLOBAL_CTL))? & keep;
+        }
+        self.freeze(bus)?;
+        for n in 0..counters.len() {
+            if let Err(e) = self.take_box(bus, &counters[n].slot) {
+                self.give_back(bus, &counters[..n])?;
+                self.unfreeze(bus)?;
+                return Err(e);
+            }
+        }
+        self.users += 1;
+        let result = self.program(bus, counters);
+        if result.is_err() {
+            self.users -= 1;
+            self.give_back(bus, counters)?;
+        }
+        self.clear_stale(bus, counters)?;
+        self.unfreeze(bus)?;
+        result
+    }
+
+    /// Step d, before b and c: `rst_ctrl` would clear what they program.
+    fn take_box<R: Registers>(&mut self, bus: &mut R, slot: &Slot) -> Result<(), HwError> {
+        let row = slot.row();
+        let state = &mut self.boxes[slot.place()];
+        if state.users == 0 {
+            if let Some(reg) = find_in_use(bus, slot.kind, slot.box_nr)? {
+                return Err(HwError::InUse(reg));
+            }
+            for (saved, reg) in state.saved.iter_mut().zip(registers(slot.kind, slot.box_nr)) {
+                *saved = bus.read(reg)?;
+            }
+            if let (Reset::BoxCtl, Some(box_ctl)) = (row.reset, row.box_ctl) {
+                let reg = msr(box_ctl + row.stride * slot.box_nr);
+                let reset = BOX_CTL_FRZ | BOX_CTL_RST_CTRL | BOX_CTL_RST_CTRS;
+                bus.write(reg, BOX_CTL_MUST | reset)?;
+                bus.write(reg, BOX_CTL_MUST)?;
+            }
+        }
+        state.users += 1;
+        if row.reset == Reset::WriteZero {
+            bus.write(slot.ctr(), 0)?;
+        }
+        Ok(())
+    }
+
+    /// Steps b, c and e.
+    fn program<R: Registers>(
+        &mut self,
+        bus: &mut R,
+        counters: &mut [Counter],
+    ) -> Result<(), HwError> {
+        for c in counters.iter_mut() {
+            let row = c.slot.row();
+            for (reg, &value) in row.filters.iter().zip(&c.filter) {
+                if value != 0 {
+                    bus.write(msr(reg + row.stride * c.slot.box_nr), u64::from(value))?;
+                }
+            }
+            bus.write(c.slot.ctr(), c.account.load())?;
+            bus.write(c.slot.ctl(), c.ctl)?;
+        }
+        Ok(())
+    }
+
+    /// Overflows from before the start are nobody's, nor are those that a stop has accounted for.
+    fn clear_stale<R: Registers>(
+        &self,
+        bus: &mut R,
+        counters: &[Counter],
+    ) -> Result<(), HwError> {
+        let mut global = 0;
+        for c in counters {
+            global |= c.slot.global_status();
+            if let (Index::General(i), Some(status)) = (c.slot.index, c.slot.row().status) {
+                bus.write(msr(status), 1 << i)?;
+            }
+        }
+        bus.write(msr(U_MSR_PMON_GLOBAL_STATUS), global)
+    }
+
+    /// Disables counters, and restores the boxes that nobody uses any more.
+    fn give_back<R: Registers>(
+        &mut self,
+        bus: &mut R,
+        counters: &[Counter],
+    ) -> Result<(), HwError> {
+        let mut result = Ok(());
+        for c in counters {
+            // Goes on after a fault: the other registers are owed too.
+            result = result.and(bus.write(c.slot.ctl(), 0));
+            let state = &mut self.boxes[c.slot.place()];
+            state.users -= 1;
+            if state.users == 0 {
+                let mut registers = registers(c.slot.kind, c.slot.box_nr);
+                let box_ctl = c.slot.row().box_ctl.map(|r| msr(r + c.slot.row().stride * c.slot.box_nr));
+                for (&saved, reg) in state.saved.iter().zip(&mut registers) {
+                    let must = if Some(reg) == box_ctl { BOX_CTL_MUST } else { 0 };
+                    result = result.and(bus.write(reg, saved | must));
+                }
+            }
+        }
+        result
+    }
+
+    /// Looks at the counters of `counters` without freezing. Returns whether an overflow is due.
+    pub fn poll<R: Registers>(bus: &mut R, counters: &mut [Counter]) -> Result<bool, HwError> {
+        let mut due = false;
+        for c in counters.iter_mut() {
+            c.account.advance(bus.read(c.slot.ctr())?);
+            due |= c.account.is_due();
+        }
+        Ok(due)
+    }
+
+    /// First half of an overflow's service, by the PMI: which boxes, and what do their statuses
+    /// say. Counters stand frozen from here to [`Socket::end`].
+    pub fn begin<R: Registers>(&self, bus: &mut R) -> Result<Overflowed, HwError> {
+        let global = bus.read(msr(U_MSR_PMON_GLOBAL_STATUS))? & GLOBAL_STATUS_MASK;
+        if global != 0 && !self.freezes {
+            self.freeze(bus)?;
+        }
+        self.statuses(bus, global, false)
+    }
+
+    /// As [`Socket::begin`], where no overflow may have happened: freezes first.
+    pub fn begin_frozen<R: Registers>(&self, bus: &mut R) -> Result<Overflowed, HwError> {
+        self.freeze(bus)?;
+        let global = bus.read(msr(U_MSR_PMON_GLOBAL_STATUS))? & GLOBAL_STATUS_MASK;
+        self.statuses(bus, global, true)
+    }
+
+    fn statuses<R: Registers>(
+        &self,
+        bus: &mut R,
+        global: u64,
+        everything: bool,
+    ) -> Result<Overflowed, HwError> {
+        let mut found = Overflowed { global, everything, boxes: [(0, 0); MAX_BOXES], nr: 0 };
+        for row in &UNCORE {
+            let Some(status) = row.status else { continue };
+            if global >> row.global_status & 1 != 0 {
+                found.boxes[found.nr] = (status, bus.read(msr(status))?);
+                found.nr += 1;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Takes in one session's counters, samples those that overflowed and reloads them. A
+    /// leader's sample also has the totals in `more`. Returns the overflows.
+    ///
+    /// Which counter of a box it was is told by its value: its total has reached what was due. That
+    /// holds for boxes with a status, for CBos, which have none, and where nothing was signalled.
+    pub fn collect<R: Registers>(
+        &self,
+        bus: &mut R,
+        found: &Overflowed,
+        counters: &mut [Counter],
+        more: impl Iterator<Item = (u32, u64)> + Clone,
+        output: &mut Output<'_>,
+        cx: &Context,
+    ) -> Result<u32, HwError> {
+        let ours = |c: &Counter| found.global & c.slot.global_status() != 0;
+        if !found.everything && !counters.iter().any(ours) {
+            return Ok(0);
+        }
+        Self::poll(bus, counters)?;
+        let mut overflows = 0;
+        for n in 0..counters.len() {
+            if !counters[n].account.is_due() {
+                continue;
+            }
+            overflows += 1;
+            let account = &mut counters[n].account;
+            let overflow = account.overflow();
+            if let Some(o) = &overflow {
+                if o.leader {
+                    output.sample(cx, o, values(counters).chain(more.clone()));
+                } else {
+                    output.sample(cx, o, values(counters));
+                }
+                output.pace(cx.time, &mut counters[n].account);
+            }
+            if counters[n].account.samples() {
+                bus.write(counters[n].slot.ctr(), counters[n].account.load())?;
+            }
+        }
+        Ok(overflows)
+    }
+
+    /// Second half: clears the statuses, the box's first so that it cannot set the global one
+    /// again, and unfreezes.
+    pub fn end<R: Registers>(&self, bus: &mut R, found: &Overflowed) -> Result<(), HwError> {
+        for &(status, bits) in found.boxes.iter().take(found.nr) {
+            bus.write(msr(status), bits)?;
+        }
+        if found.global != 0 {
+            bus.write(msr(U_MSR_PMON_GLOBAL_STATUS), found.global)?;
+        }
+        self.unfreeze(bus)
+    }
+
+    /// Stops counters that [`Socket::collect`] has just taken in, in place of [`Socket::end`].
+    pub fn stop<R: Registers>(
+        &mut self,
+        bus: &mut R,
+        counters: &[Counter],
+        found: &Overflowed,
+    ) -> Result<(), HwError> {
+        let result = self.give_back(bus, counters);
+        self.users -= 1;
+        result.and(self.clear_stale(bus, counters)).and(self.end(bus, found))
+    }
+}

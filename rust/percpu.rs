@@ -1,0 +1,697 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+//! One logical CPU's part of the work: its own counters and, on one CPU of each socket, the
+//! socket's. Everything here is touched on that CPU only, by its NMIs and by sections that run with
+//! interrupts off ([`Cpu::section`]).
+//!
+//! An NMI may strike within a section. Then it leaves the registers alone, so that frozen counters
+//! stay frozen, and the section does its work at the end. No lock is taken in NMI context.
+
+use crate::{
+    hw::{
+        core_pmu::{
+            DEBUGCTL_UNCORE_PMI,
+            IA32_DEBUGCTL,
+            IA32_PERF_GLOBAL_OVF_CTRL,
+            IA32_PERF_GLOBAL_STATUS,
+            STATUS_COUNTERS,
+            STATUS_OVF_UNCORE, //
+        },
+        uncore::GLOBAL_STATUS_MASK,
+        ubox::U_MSR_PMON_GLOBAL_STATUS,
+    },
+    logic::{
+        core_pmu::{
+            self,
+            CorePmu, //
+        },
+        output::Output,
+        record::{
+            Context,
+            MISC_POLL,
+            MISC_USER, //
+        },
+        registers::{
+            HwError,
+            Reg,
+            Registers, //
+        },
+        uncore::{
+            self,
+            Socket, //
+        },
+    },
+    sys::{
+        msr::{
+            now,
+            LocalRegisters, //
+        },
+        nmi::{
+            self,
+            Interrupted, //
+        },
+        waker::WakerRef,
+    },
+};
+use core::{
+    cell::UnsafeCell,
+    ptr::NonNull, //
+};
+use kernel::{
+    prelude::*,
+    sync::atomic::{
+        Atomic,
+        Full,
+        Relaxed, //
+    },
+};
+
+/// Sessions that can count on one CPU at once.
+const MAX_SESSIONS: usize = 8;
+/// In place of a CPU.
+const NO_CPU: u32 = u32::MAX;
+/// How long after an overflow's service its NMI may still come, ns.
+const LATE_NS: u64 = 1_000_000;
+
+/// What a session does on one CPU.
+pub(crate) struct Attachment {
+    /// Logical CPU.
+    pub(crate) cpu: u32,
+    /// The socket's counters, on the CPU that takes its PMIs.
+    pub(crate) uncore: KVec<uncore::Counter>,
+    /// The CPU's own counters.
+    pub(crate) core: KVec<core_pmu::Counter>,
+    /// Where samples go.
+    pub(crate) output: Output<'static>,
+    /// Who waits for them.
+    pub(crate) waker: WakerRef,
+    /// What it costs.
+    pub(crate) stats: Stats,
+}
+
+/// Counts and times, ns, of one attachment.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Stats {
+    pub(crate) started: u64,
+    pub(crate) enabled_ns: u64,
+    pub(crate) frozen_ns: u64,
+    pub(crate) halted_ns: u64,
+    pub(crate) handler_ns: u64,
+    pub(crate) interrupts: u64,
+    pub(crate) late: u64,
+    pub(crate) deferred: u64,
+    pub(crate) polls: u64,
+}
+
+/// Why the registers are looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    /// A PMI; whatever overflowed stands frozen.
+    Pmi,
+    /// A PMI that came within a section.
+    Deferred,
+    /// A read, a stop or the poll timer: nothing need have overflowed.
+    Look,
+}
+
+/// State that NMIs and sections share; no more than one of them has it at a time.
+pub(crate) struct Inner {
+    core: CorePmu,
+    socket: Option<Socket>,
+    attachments: [Option<NonNull<Attachment>>; MAX_SESSIONS],
+    lvtpc: u32,
+    debugctl: Option<u64>,
+    needs_debugctl: bool,
+    clear_ovf_uncore: bool,
+}
+
+/// One logical CPU.
+#[repr(align(64))]
+pub(crate) struct Cpu {
+    /// A section runs.
+    busy: Atomic<bool>,
+    /// An NMI of ours came within the section.
+    pending: Atomic<bool>,
+    pending_ip: Atomic<u64>,
+    pending_user: Atomic<bool>,
+    /// Until when an NMI of ours may come that finds nothing to do; 0: never.
+    late_until: Atomic<u64>,
+    late: Atomic<u64>,
+    uncore_users: Atomic<u32>,
+    core_users: Atomic<u32>,
+    /// Services of the socket, for the siblings that get the same PMI.
+    services: Atomic<u64>,
+    serviced_at: Atomic<u64>,
+    /// Services that this CPU, a sibling, has seen.
+    seen: Atomic<u64>,
+    in_selftest: Atomic<bool>,
+    selftest_nmis: Atomic<u32>,
+    /// Logical CPU.
+    pub(crate) id: u32,
+    /// Its socket.
+    pub(crate) socket: u32,
+    /// The CPU that takes the socket's PMIs, if it shares this one's core.
+    sibling_of: Atomic<u32>,
+    inner: UnsafeCell<Inner>,
+}
+
+// SAFETY: `inner` is only touched on this CPU, by a section or, outside of sections, by an NMI; see
+// `section` and `on_nmi`. The rest is atomic or constant.
+unsafe impl Sync for Cpu {}
+// SAFETY: the pointers in `inner` are to attachments, which may change threads.
+unsafe impl Send for Cpu {}
+
+impl Cpu {
+    /// A CPU on which nothing counts.
+    pub(crate) fn new(id: u32, socket: u32, full_width: bool) -> Self {
+        Self {
+            busy: Atomic::new(false),
+            pending: Atomic::new(false),
+            pending_ip: Atomic::new(0),
+            pending_user: Atomic::new(false),
+            late_until: Atomic::new(0),
+            late: Atomic::new(0),
+            uncore_users: Atomic::new(0),
+            core_users: Atomic::new(0),
+            services: Atomic::new(0),
+            serviced_at: Atomic::new(0),
+            seen: Atomic::new(0),
+            in_selftest: Atomic::new(false),
+            selftest_nmis: Atomic::new(0),
+            id,
+            socket,
+            sibling_of: Atomic::new(NO_CPU),
+            inner: UnsafeCell::new(Inner {
+                core: CorePmu::new(full_width),
+                socket: None,
+                attachments: [None; MAX_SESSIONS],
+                lvtpc: 0,
+                debugctl: None,
+                needs_debugctl: false,
+                clear_ovf_uncore: false,
+            }),
+        }
+    }
+
+    /// Makes this the CPU that takes its socket's PMIs.
+    ///
+    /// # Safety
+    ///
+    /// As [`Cpu::section`].
+    pub(crate) unsafe fn own_socket(&self, socket: Socket, needs_debugctl: bool, ovf_uncore: bool) {
+        // SAFETY: by this function's requirements.
+        unsafe {
+            self.section(|inner| {
+                inner.socket = Some(socket);
+                inner.needs_debugctl = needs_debugctl;
+                inner.clear_ovf_uncore = ovf_uncore;
+            });
+        }
+    }
+
+    /// Says that `owner`, a thread of the same core, takes the socket's PMIs.
+    pub(crate) fn set_sibling_of(&self, owner: u32) {
+        self.sibling_of.store(owner, Relaxed);
+    }
+
+    /// Whether a session counts here.
+    pub(crate) fn is_active(&self) -> bool {
+        self.uncore_users.load(Relaxed) != 0 || self.core_users.load(Relaxed) != 0
+    }
+
+    /// Runs `f` on the shared state, apart from NMIs, then does what NMIs left over.
+    ///
+    /// # Safety
+    ///
+    /// Runs on this CPU, with interrupts off, and not within another section.
+    unsafe fn section<R>(&self, f: impl FnOnce(&mut Inner) -> R) -> R {
+        self.busy.xchg(true, Full);
+        // SAFETY: on this CPU only NMIs can interrupt us, and they see `busy`.
+        let inner = unsafe { &mut *self.inner.get() };
+        let result = f(inner);
+        loop {
+            while self.pending.xchg(false, Full) {
+                let at = Interrupted {
+                    ip: self.pending_ip.load(Relaxed),
+                    user: self.pending_user.load(Relaxed),
+                };
+                self.service(inner, at, Cause::Deferred);
+            }
+            self.busy.xchg(false, Full);
+            // An NMI between the two exchanges has seen `busy`.
+            if !self.pending.load(Relaxed) {
+                return result;
+            }
+            self.busy.xchg(true, Full);
+        }
+    }
+
+    /// Attaches a session and starts its counters.
+    ///
+    /// # Safety
+    ///
+    /// As [`Cpu::section`]. `attachment` stays where it is, and nobody else touches it, until it
+    /// is detached.
+    pub(crate) unsafe fn attach(&self, mut attachment: NonNull<Attachment>) -> Result<(), Refused> {
+        // SAFETY: by this function's requirements.
+        unsafe {
+            self.section(|inner| {
+                let Some(free) = inner.attachments.iter().position(Option::is_none) else {
+                    return Err(Refused::TooManySessions);
+                };
+                inner.enter(self);
+                let result = self.start(inner, attachment.as_mut());
+                match result {
+                    Ok(()) => inner.attachments[free] = Some(attachment),
+                    Err(_) => inner.leave(self),
+                }
+                result.map_err(Refused::Hardware)
+            })
+        }
+    }
+
+    fn start(&self, inner: &mut Inner, a: &mut Attachment) -> Result<(), HwError> {
+        let bus = &mut LocalRegisters;
+        a.stats.started = now();
+        if !a.core.is_empty() {
+            self.core_users.fetch_add(1, Relaxed);
+            if let Err(e) = inner.core.start(bus, &mut a.core) {
+                self.core_users.fetch_sub(1, Relaxed);
+                return Err(e);
+            }
+        }
+        if let (false, Some(socket)) = (a.uncore.is_empty(), &mut inner.socket) {
+            self.uncore_users.fetch_add(1, Relaxed);
+            if let Err(e) = socket.start(bus, &mut a.uncore) {
+                self.uncore_users.fetch_sub(1, Relaxed);
+                if !a.core.is_empty() {
+                    self.core_users.fetch_sub(1, Relaxed);
+                    let found = inner.core.begin_halted(bus)?;
+                    inner.core.stop(bus, &a.core, &found)?;
+                }
+                return Err(e);
+            }
+        }
+        Ok(())
+    }
+
+    /// Stops a session's counters, with their last totals, restores the registers, and detaches it.
+    ///
+    /// # Safety
+    ///
+    /// As [`Cpu::section`]; the session is attached.
+    pub(crate) unsafe fn detach(&self, attachment: NonNull<Attachment>) -> Result<(), HwError> {
+        // SAFETY: by this function's requirements.
+        unsafe {
+            self.section(|inner| {
+                let result = self.look(inner, Some(attachment));
+                for slot in &mut inner.attachments {
+                    slot.take_if(|a| *a == attachment);
+                }
+                inner.leave(self);
+                result
+            })
+        }
+    }
+
+    /// Brings the totals of all sessions up to date, all of one moment.
+    ///
+    /// # Safety
+    ///
+    /// As [`Cpu::section`].
+    pub(crate) unsafe fn refresh<R>(
+        &self,
+        attachment: NonNull<Attachment>,
+        f: impl FnOnce(&Attachment) -> R,
+    ) -> Result<R, HwError> {
+        // SAFETY: by this function's requirements; the attachment is attached here, so that only
+        // this section touches it.
+        unsafe {
+            self.section(|inner| {
+                self.look(inner, None)?;
+                Ok(f(attachment.as_ref()))
+            })
+        }
+    }
+
+    /// One look of the poll timer: services what overflowed without a PMI.
+    ///
+    /// # Safety
+    ///
+    /// As [`Cpu::section`].
+    pub(crate) unsafe fn poll(&self) {
+        // SAFETY: by this function's requirements.
+        unsafe {
+            self.section(|inner| {
+                let mut due = false;
+                for a in inner.attached() {
+                    let bus = &mut LocalRegisters;
+                    a.stats.polls += 1;
+                    due |= Socket::poll(bus, &mut a.uncore).unwrap_or(false);
+                    due |= CorePmu::poll(bus, &mut a.core).unwrap_or(false);
+                }
+                if due {
+                    // A fault would have come at the start.
+                    let _ = self.look(inner, None);
+                }
+            });
+        }
+    }
+
+    /// Freezes, takes in all counters, services overflows, and goes on; `stop`: without this
+    /// session's counters.
+    fn look(&self, inner: &mut Inner, stop: Option<NonNull<Attachment>>) -> Result<(), HwError> {
+        let cx = self.context(Interrupted::default(), MISC_POLL);
+        let bus = &mut LocalRegisters;
+        let mut result = Ok(());
+        let mut stopping = stop;
+        // SAFETY: it is attached here, and the loops below are done with it when it is used.
+        let stopping = stopping.as_mut().map(|a| unsafe { a.as_mut() });
+        let (has_uncore, has_core) =
+            stopping.as_ref().map_or((true, true), |a| (!a.uncore.is_empty(), !a.core.is_empty()));
+
+        if has_uncore && self.uncore_users.load(Relaxed) != 0 {
+            let attachments = inner.attachments;
+            if let Some(socket) = &mut inner.socket {
+                let start = now();
+                let found = socket.begin_frozen(bus)?;
+                if found.any() {
+                    self.expect_late();
+                }
+                for a in attached(&attachments) {
+                    let more = core_pmu::values(&a.core);
+                    let (uncore, output) = (&mut a.uncore, &mut a.output);
+                    result = result
+                        .and(socket.collect(bus, &found, uncore, more, output, &cx).map(|_| ()));
+                }
+                match &stopping {
+                    Some(a) => {
+                        result = result.and(socket.stop(bus, &a.uncore, &found));
+                        self.uncore_users.fetch_sub(1, Relaxed);
+                    }
+                    None => result = result.and(socket.end(bus, &found)),
+                }
+                self.note_service();
+                let spent = now() - start;
+                for a in attached(&attachments) {
+                    a.stats.frozen_ns += spent;
+                }
+            }
+        }
+        if has_core && self.core_users.load(Relaxed) != 0 {
+            let attachments = inner.attachments;
+            let start = now();
+            let found = inner.core.begin_halted(bus)?;
+            if found.any() {
+                self.expect_late();
+            }
+            for a in attached(&attachments) {
+                let (core, output) = (&mut a.core, &mut a.output);
+                result = result.and(inner.core.collect(bus, &found, core, output, &cx).map(|_| ()));
+            }
+            match &stopping {
+                Some(a) => {
+                    result = result.and(inner.core.stop(bus, &a.core, &found));
+                    self.core_users.fetch_sub(1, Relaxed);
+                }
+                None => result = result.and(inner.core.end(bus, &found)),
+            }
+            let spent = now() - start;
+            for a in attached(&attachments) {
+                a.stats.halted_ns += spent;
+            }
+        }
+        if let Some(a) = stopping {
+            a.stats.enabled_ns += now() - a.stats.started;
+        }
+        self.wake(inner);
+        result
+    }
+
+    /// An NMI on this CPU. Returns the overflows handled; 0: it is somebody else's.
+    ///
+    /// # Safety
+    ///
+    /// Called on this CPU in NMI context.
+    // NMI: no lock, no allocation, no message; MSRs and the local APIC only.
+    pub(crate) unsafe fn on_nmi(&self, at: Interrupted) -> u32 {
+        if self.in_selftest.load(Relaxed) {
+            self.selftest_nmis.fetch_add(1, Relaxed);
+            nmi::set_lvtpc(nmi::lvtpc_nmi());
+            return 1;
+        }
+        if !self.is_active() {
+            return self.not_ours();
+        }
+        // First of all: a PMI that comes from here on is held by the processor until we are done,
+        // one that came before has left its status, which is read below.
+        nmi::set_lvtpc(nmi::lvtpc_nmi());
+        if self.busy.load(Relaxed) {
+            if !self.has_overflowed() {
+                return self.not_ours();
+            }
+            self.pending_ip.store(at.ip, Relaxed);
+            self.pending_user.store(at.user, Relaxed);
+            self.pending.store(true, Relaxed);
+            // Its NMI has come.
+            self.late_until.store(0, Relaxed);
+            return 1;
+        }
+        // SAFETY: on this CPU, and no section runs.
+        let inner = unsafe { &mut *self.inner.get() };
+        match self.service(inner, at, Cause::Pmi) {
+            0 => self.not_ours(),
+            n => n,
+        }
+    }
+
+    /// Whether a status register names a source, without a look at the shared state.
+    fn has_overflowed(&self) -> bool {
+        let read = |address| LocalRegisters.read(Reg::Msr(address)).unwrap_or(0);
+        (self.uncore_users.load(Relaxed) != 0
+            && read(U_MSR_PMON_GLOBAL_STATUS) & GLOBAL_STATUS_MASK != 0)
+            || (self.core_users.load(Relaxed) != 0
+                && read(IA32_PERF_GLOBAL_STATUS) & STATUS_COUNTERS != 0)
+    }
+
+    /// An NMI that found no overflow: a late one of ours, or a sibling's, or foreign.
+    fn not_ours(&self) -> u32 {
+        let until = self.late_until.load(Relaxed);
+        let late = until != 0 && now() <= until;
+        if until != 0 {
+            self.late_until.store(0, Relaxed);
+        }
+        if !late && !self.is_siblings() {
+            return 0;
+        }
+        nmi::set_lvtpc(nmi::lvtpc_nmi());
+        self.late.fetch_add(1, Relaxed);
+        1
+    }
+
+    /// Both threads of a core get its PMIs; one of them does the work.
+    fn is_siblings(&self) -> bool {
+        let owner = crate::machine::cpu(self.sibling_of.load(Relaxed));
+        let Some(owner) = owner.filter(|o| o.uncore_users.load(Relaxed) != 0) else {
+            return false;
+        };
+        let services = owner.services.load(Relaxed);
+        let status = LocalRegisters.read(Reg::Msr(U_MSR_PMON_GLOBAL_STATUS)).unwrap_or(0);
+        let done = services != self.seen.load(Relaxed)
+            && now().saturating_sub(owner.serviced_at.load(Relaxed)) <= LATE_NS;
+        self.seen.store(services, Relaxed);
+        done || status & GLOBAL_STATUS_MASK != 0
+    }
+
+    fn expect_late(&self) {
+        self.late_until.store(now() + LATE_NS, Relaxed);
+    }
+
+    fn note_service(&self) {
+        self.serviced_at.store(now(), Relaxed);
+        self.services.fetch_add(1, Full);
+    }
+
+    /// NMIs of ours on this CPU that found nothing to do.
+    pub(crate) fn late(&self) -> u64 {
+        self.late.load(Relaxed)
+    }
+
+    fn context(&self, at: Interrupted, misc: u16) -> Context {
+        let task = kernel::current!();
+        Context {
+            time: now(),
+            misc: misc | if at.user { MISC_USER } else { 0 },
+            ip: at.ip,
+            // CAST: process ids are positive.
+            pid: task.tgid() as u32,
+            tid: task.pid() as u32,
+            cpu: self.id,
+            socket: self.socket,
+        }
+    }
+
+    /// Services what the status registers name: the straight path of a sample.
+    fn service(&self, inner: &mut Inner, at: Interrupted, cause: Cause) -> u32 {
+        let cx = self.context(at, 0);
+        let attachments = inner.attachments;
+        let mut handled = 0;
+        // A fault cannot come here: the same registers were accessed at the start.
+        if self.uncore_users.load(Relaxed) != 0 {
+            handled += self.service_socket(inner, &cx).unwrap_or(0);
+        }
+        let frozen = now() - cx.time;
+        if self.core_users.load(Relaxed) != 0 {
+            handled += self.service_core(inner, &cx).unwrap_or(0);
+        }
+        if handled == 0 {
+            return 0;
+        }
+        let spent = now() - cx.time;
+        for a in attached(&attachments) {
+            a.stats.handler_ns += spent;
+            a.stats.interrupts += 1;
+            a.stats.deferred += u64::from(cause == Cause::Deferred);
+            if !a.uncore.is_empty() {
+                a.stats.frozen_ns += frozen;
+            }
+            if !a.core.is_empty() {
+                a.stats.halted_ns += spent - frozen;
+            }
+            a.output.spent(spent);
+        }
+        self.wake(inner);
+        handled
+    }
+
+    fn service_socket(&self, inner: &mut Inner, cx: &Context) -> Result<u32, HwError> {
+        let bus = &mut LocalRegisters;
+        let attachments = inner.attachments;
+        let Some(socket) = &inner.socket else { return Ok(0) };
+        let found = socket.begin(bus)?;
+        if !found.any() {
+            return Ok(0);
+        }
+        for a in attached(&attachments) {
+            if a.uncore.iter().any(|c| c.account.is_leader()) {
+                // The leader's sample has this CPU's own counters too.
+                CorePmu::poll(bus, &mut a.core)?;
+            }
+            let more = core_pmu::values(&a.core);
+            socket.collect(bus, &found, &mut a.uncore, more, &mut a.output, cx)?;
+        }
+        if inner.clear_ovf_uncore {
+            // Before perf sees the bit.
+            bus.write(Reg::Msr(IA32_PERF_GLOBAL_OVF_CTRL), STATUS_OVF_UNCORE)?;
+        }
+        socket.end(bus, &found)?;
+        self.note_service();
+        Ok(found.sources())
+    }
+
+    fn service_core(&self, inner: &mut Inner, cx: &Context) -> Result<u32, HwError> {
+        let bus = &mut LocalRegisters;
+        let found = inner.core.begin(bus)?;
+        if !found.any() {
+            return Ok(0);
+        }
+        for a in attached(&inner.attachments) {
+            inner.core.collect(bus, &found, &mut a.core, &mut a.output, cx)?;
+        }
+        inner.core.end(bus, &found)?;
+        Ok(found.sources())
+    }
+
+    fn wake(&self, inner: &Inner) {
+        for a in attached(&inner.attachments) {
+            if core::mem::take(&mut a.output.wake) {
+                a.waker.wake();
+            }
+        }
+    }
+
+    /// Runs the self-test `f` here; it gets a function that tells whether an NMI has come. The
+    /// second result: IA32_DEBUGCTL bit 13 was set, as `debugctl` says.
+    ///
+    /// # Safety
+    ///
+    /// As [`Cpu::section`]; nothing counts here.
+    pub(crate) unsafe fn selftest<R>(
+        &self,
+        debugctl: bool,
+        f: impl FnOnce(&mut dyn FnMut() -> bool) -> R,
+    ) -> Result<R, HwError> {
+        let bus = &mut LocalRegisters;
+        let lvtpc = nmi::lvtpc();
+        let before = bus.read(Reg::Msr(IA32_DEBUGCTL))?;
+        if debugctl {
+            bus.write(Reg::Msr(IA32_DEBUGCTL), before | DEBUGCTL_UNCORE_PMI)?;
+        }
+        self.selftest_nmis.store(0, Relaxed);
+        self.in_selftest.xchg(true, Full);
+        nmi::set_lvtpc(nmi::lvtpc_nmi());
+        let result = f(&mut || self.selftest_nmis.load(Relaxed) != 0);
+        nmi::set_lvtpc(lvtpc);
+        self.in_selftest.xchg(false, Full);
+        if debugctl {
+            bus.write(Reg::Msr(IA32_DEBUGCTL), before)?;
+        }
+        Ok(result)
+    }
+}
+
+/// The attached sessions' parts.
+fn attached(
+    attachments: &[Option<NonNull<Attachment>>],
+) -> impl Iterator<Item = &mut Attachment> + '_ {
+    // SAFETY: each is attached, so that only this CPU's sections and NMIs touch it; there is one of
+    // them at a time, and each attachment stands in the array once.
+    attachments.iter().flatten().map(|a| unsafe { &mut *a.as_ptr() })
+}
+
+impl Inner {
+    fn attached(&mut self) -> impl Iterator<Item = &mut Attachment> + '_ {
+        attached(&self.attachments)
+    }
+
+    /// Before the first session counts here.
+    fn enter(&mut self, cpu: &Cpu) {
+        if self.attachments.iter().any(Option::is_some) {
+            return;
+        }
+        self.lvtpc = nmi::lvtpc();
+        nmi::set_lvtpc(nmi::lvtpc_nmi());
+        cpu.late_until.store(0, Relaxed);
+        if self.needs_debugctl {
+            let reg = Reg::Msr(IA32_DEBUGCTL);
+            self.debugctl = LocalRegisters.read(reg).ok();
+            if let Some(value) = self.debugctl {
+                // The self-test has written it before.
+                let _ = LocalRegisters.write(reg, value | DEBUGCTL_UNCORE_PMI);
+            }
+        }
+    }
+
+    /// After the last session counted here.
+    fn leave(&mut self, cpu: &Cpu) {
+        if cpu.is_active() || self.attachments.iter().any(Option::is_some) {
+            return;
+        }
+        if let Some(before) = self.debugctl.take() {
+            let reg = Reg::Msr(IA32_DEBUGCTL);
+            if let Ok(value) = LocalRegisters.read(reg) {
+                let bit = before & DEBUGCTL_UNCORE_PMI;
+                let _ = LocalRegisters.write(reg, (value & !DEBUGCTL_UNCORE_PMI) | bit);
+            }
+        }
+        nmi::set_lvtpc(self.lvtpc);
+    }
+}
+
+/// Why a session cannot count here.
+pub(crate) enum Refused {
+    /// [`MAX_SESSIONS`] do already.
+    TooManySessions,
+    /// The hardware says no.
+    Hardware(HwError),
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+
+//! Makes the types of `pmon::abi` from the kernel's header.
+
+use std::{env, error::Error, path::PathBuf};
+
+const HEADER: &str = "../../include/uapi/linux/pmon.h";
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={HEADER}");
+    let out = PathBuf::from(env::var("OUT_DIR")?).join("abi.rs");
+    bindgen::Builder::default()
+        .header(HEADER)
+        .allowlist_item("(pmon|PMON)_.*")
+        .derive_default(true)
+        .derive_eq(true)
+        .prepend_enum_name(false)
+        .rust_edition(bindgen::RustEdition::Edition2021)
+        .generate()?
+        .write_to_file(out)?;
+    Ok(())
+}
