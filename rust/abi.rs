@@ -35,7 +35,14 @@ macro_rules! sized {
     )*};
 }
 
-sized!(pmon_info, pmon_unit_info, pmon_counter, pmon_rings, pmon_read, pmon_stats);
+sized!(
+    pmon_info,
+    pmon_unit_info,
+    pmon_counter,
+    pmon_rings,
+    pmon_read,
+    pmon_stats
+);
 
 // SAFETY: four 64-bit integers.
 unsafe impl AsBytes for pmon_count {}
@@ -73,7 +80,9 @@ impl<T: Sized32> Argument<T> {
 
     /// Writes the answer, with the size that the program gave.
     pub(crate) fn write(self) -> Result<isize> {
-        UserSlice::new(self.user, self.size.min(size_of::<T>())).writer().write(&self.value)?;
+        UserSlice::new(self.user, self.size.min(size_of::<T>()))
+            .writer()
+            .write(&self.value)?;
         Ok(0)
     }
 }

@@ -5,8 +5,8 @@
 use crate::{
     hw::{
         core_pmu::*,
-        uncore::BoxType,
         ubox::*,
+        uncore::BoxType,
         UNCORE, //
     },
     logic::{
@@ -70,7 +70,6 @@ pub(crate) struct Settings {
     /// Smallest period, events.
     pub(crate) min_period: u64,
 }
-
 
 /// What is known of a kind of box on one socket.
 #[derive(Clone, Copy, Default)]
@@ -153,13 +152,15 @@ pub(crate) fn is_busy(id: u32) -> bool {
 }
 
 /// Makes the machine known to NMIs and files while it lives.
-pub(crate) struct Published(Pin<KBox<Machine>>);
+pub(crate) struct Published {
+    _machine: Pin<KBox<Machine>>,
+}
 
 impl Published {
     /// Publishes it.
     pub(crate) fn new(machine: Pin<KBox<Machine>>) -> Self {
         MACHINE.store((&raw const *machine) as usize, Release);
-        Self(machine)
+        Self { _machine: machine }
     }
 }
 
@@ -187,7 +188,9 @@ pub(crate) fn detect(settings: Settings) -> Result<Pin<KBox<Machine>>> {
         return Err(ENODEV);
     }
     let full_width = cpu::has_perf_capabilities()
-        && LocalRegisters.read(Reg::Msr(IA32_PERF_CAPABILITIES)).unwrap_or(0)
+        && LocalRegisters
+            .read(Reg::Msr(IA32_PERF_CAPABILITIES))
+            .unwrap_or(0)
             & CAP_FULL_WIDTH_WRITE
             != 0;
 
@@ -252,14 +255,19 @@ fn missing(error: HwError) -> Error {
 fn probe(cpu: u32, cores: u32) -> Result<SocketInfo> {
     let bus = &mut LocalRegisters;
     bus.read(Reg::Msr(U_MSR_PMON_GLOBAL_CTL)).map_err(missing)?;
-    bus.read(Reg::Msr(U_MSR_PMON_GLOBAL_STATUS)).map_err(missing)?;
+    bus.read(Reg::Msr(U_MSR_PMON_GLOBAL_STATUS))
+        .map_err(missing)?;
     let mut info = SocketInfo {
         cpu,
         boxes: [0; UNCORE.len()],
         in_use: [[false; MAX_BOXES]; UNCORE.len()],
     };
     for (kind, row) in UNCORE.iter().enumerate() {
-        let most = if row.per_core { row.max_boxes.min(cores) } else { row.max_boxes };
+        let most = if row.per_core {
+            row.max_boxes.min(cores)
+        } else {
+            row.max_boxes
+        };
         for nr in 0..most {
             match find_in_use(bus, kind, nr) {
                 Err(_) => break,
@@ -281,7 +289,9 @@ fn probe(cpu: u32, cores: u32) -> Result<SocketInfo> {
 pub(crate) fn selftest() -> Result {
     let machine = get().ok_or(ENODEV)?;
     for (n, info) in machine.sockets.iter().enumerate() {
-        let Some(cpu) = machine.cpus.get(info.cpu as usize) else { continue };
+        let Some(cpu) = machine.cpus.get(info.cpu as usize) else {
+            continue;
+        };
         let place = cpu::place(info.cpu);
         let select = 1u64 << place.core;
         let (mut freezes, mut needs_debugctl, mut ovf_uncore) = (true, false, false);
@@ -306,7 +316,11 @@ pub(crate) fn selftest() -> Result {
                 entry.flags |= uapi::PMON_UNIT_NEEDS_DEBUGCTL;
             }
             if row.fixed.is_some() {
-                fixed_width = if outcome.overflowed { outcome.width } else { row.width };
+                fixed_width = if outcome.overflowed {
+                    outcome.width
+                } else {
+                    row.width
+                };
             }
             ovf_uncore |= works && clears_ovf_uncore(info.cpu)?;
         }
@@ -317,10 +331,22 @@ pub(crate) fn selftest() -> Result {
             mode_name(kinds[0].mode),
             mode_name(kinds[1].mode),
             mode_name(kinds[2].mode),
-            if needs_debugctl { ", needs IA32_DEBUGCTL bit 13" } else { "" },
-            if freezes { "" } else { ", an overflow does not freeze" }
+            if needs_debugctl {
+                ", needs IA32_DEBUGCTL bit 13"
+            } else {
+                ""
+            },
+            if freezes {
+                ""
+            } else {
+                ", an overflow does not freeze"
+            }
         );
-        for other in machine.cpus.iter().filter(|c| c.id != info.cpu && cpu::is_online(c.id)) {
+        for other in machine
+            .cpus
+            .iter()
+            .filter(|c| c.id != info.cpu && cpu::is_online(c.id))
+        {
             if cpu::place(other.id).first_sibling == place.first_sibling {
                 other.set_sibling_of(info.cpu);
             }
@@ -339,12 +365,7 @@ pub(crate) fn selftest() -> Result {
 
 /// Tries a kind's first free box, without IA32_DEBUGCTL bit 13 and, if the PMI does not come, with
 /// it. The second result: it was needed.
-fn try_kind(
-    cpu: &Cpu,
-    info: &SocketInfo,
-    kind: usize,
-    select: u64,
-) -> Result<(Outcome, bool)> {
+fn try_kind(cpu: &Cpu, info: &SocketInfo, kind: usize, select: u64) -> Result<(Outcome, bool)> {
     let free = (0..info.boxes[kind]).find(|&nr| !info.in_use[kind][nr as usize]);
     // The uncore clock is the witness of the freeze.
     let (Some(nr), false) = (free, info.in_use[0][0]) else {
@@ -375,7 +396,9 @@ fn clears_ovf_uncore(cpu: u32) -> Result<bool> {
         let bus = &mut LocalRegisters;
         let status = bus.read(Reg::Msr(IA32_PERF_GLOBAL_STATUS)).unwrap_or(0);
         status & STATUS_OVF_UNCORE != 0
-            && bus.write(Reg::Msr(IA32_PERF_GLOBAL_OVF_CTRL), STATUS_OVF_UNCORE).is_ok()
+            && bus
+                .write(Reg::Msr(IA32_PERF_GLOBAL_OVF_CTRL), STATUS_OVF_UNCORE)
+                .is_ok()
     })
 }
 

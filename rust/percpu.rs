@@ -17,8 +17,8 @@ use crate::{
             STATUS_COUNTERS,
             STATUS_OVF_UNCORE, //
         },
-        uncore::GLOBAL_STATUS_MASK,
         ubox::U_MSR_PMON_GLOBAL_STATUS,
+        uncore::GLOBAL_STATUS_MASK,
     },
     logic::{
         core_pmu::{
@@ -98,20 +98,8 @@ pub(crate) struct Stats {
     pub(crate) halted_ns: u64,
     pub(crate) handler_ns: u64,
     pub(crate) interrupts: u64,
-    pub(crate) late: u64,
     pub(crate) deferred: u64,
     pub(crate) polls: u64,
-}
-
-/// Why the registers are looked at.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Cause {
-    /// A PMI; whatever overflowed stands frozen.
-    Pmi,
-    /// A PMI that came within a section.
-    Deferred,
-    /// A read, a stop or the poll timer: nothing need have overflowed.
-    Look,
 }
 
 /// State that NMIs and sections share; no more than one of them has it at a time.
@@ -235,7 +223,7 @@ impl Cpu {
                     ip: self.pending_ip.load(Relaxed),
                     user: self.pending_user.load(Relaxed),
                 };
-                self.service(inner, at, Cause::Deferred);
+                self.service(inner, at, true);
             }
             self.busy.xchg(false, Full);
             // An NMI between the two exchanges has seen `busy`.
@@ -367,8 +355,9 @@ impl Cpu {
         let mut stopping = stop;
         // SAFETY: it is attached here, and the loops below are done with it when it is used.
         let stopping = stopping.as_mut().map(|a| unsafe { a.as_mut() });
-        let (has_uncore, has_core) =
-            stopping.as_ref().map_or((true, true), |a| (!a.uncore.is_empty(), !a.core.is_empty()));
+        let (has_uncore, has_core) = stopping
+            .as_ref()
+            .map_or((true, true), |a| (!a.uncore.is_empty(), !a.core.is_empty()));
 
         if has_uncore && self.uncore_users.load(Relaxed) != 0 {
             let attachments = inner.attachments;
@@ -381,8 +370,11 @@ impl Cpu {
                 for a in attached(&attachments) {
                     let more = core_pmu::values(&a.core);
                     let (uncore, output) = (&mut a.uncore, &mut a.output);
-                    result = result
-                        .and(socket.collect(bus, &found, uncore, more, output, &cx).map(|_| ()));
+                    result = result.and(
+                        socket
+                            .collect(bus, &found, uncore, more, output, &cx)
+                            .map(|_| ()),
+                    );
                 }
                 match &stopping {
                     Some(a) => {
@@ -407,7 +399,12 @@ impl Cpu {
             }
             for a in attached(&attachments) {
                 let (core, output) = (&mut a.core, &mut a.output);
-                result = result.and(inner.core.collect(bus, &found, core, output, &cx).map(|_| ()));
+                result = result.and(
+                    inner
+                        .core
+                        .collect(bus, &found, core, output, &cx)
+                        .map(|_| ()),
+                );
             }
             match &stopping {
                 Some(a) => {
@@ -459,7 +456,7 @@ impl Cpu {
         }
         // SAFETY: on this CPU, and no section runs.
         let inner = unsafe { &mut *self.inner.get() };
-        match self.service(inner, at, Cause::Pmi) {
+        match self.service(inner, at, false) {
             0 => self.not_ours(),
             n => n,
         }
@@ -496,7 +493,9 @@ impl Cpu {
             return false;
         };
         let services = owner.services.load(Relaxed);
-        let status = LocalRegisters.read(Reg::Msr(U_MSR_PMON_GLOBAL_STATUS)).unwrap_or(0);
+        let status = LocalRegisters
+            .read(Reg::Msr(U_MSR_PMON_GLOBAL_STATUS))
+            .unwrap_or(0);
         let done = services != self.seen.load(Relaxed)
             && now().saturating_sub(owner.serviced_at.load(Relaxed)) <= LATE_NS;
         self.seen.store(services, Relaxed);
@@ -531,8 +530,9 @@ impl Cpu {
         }
     }
 
-    /// Services what the status registers name: the straight path of a sample.
-    fn service(&self, inner: &mut Inner, at: Interrupted, cause: Cause) -> u32 {
+    /// Services what the status registers name: the straight path of a sample. `deferred`: its NMI
+    /// came within a section, which is over now.
+    fn service(&self, inner: &mut Inner, at: Interrupted, deferred: bool) -> u32 {
         let cx = self.context(at, 0);
         let attachments = inner.attachments;
         let mut handled = 0;
@@ -551,7 +551,7 @@ impl Cpu {
         for a in attached(&attachments) {
             a.stats.handler_ns += spent;
             a.stats.interrupts += 1;
-            a.stats.deferred += u64::from(cause == Cause::Deferred);
+            a.stats.deferred += u64::from(deferred);
             if !a.uncore.is_empty() {
                 a.stats.frozen_ns += frozen;
             }
@@ -567,7 +567,9 @@ impl Cpu {
     fn service_socket(&self, inner: &mut Inner, cx: &Context) -> Result<u32, HwError> {
         let bus = &mut LocalRegisters;
         let attachments = inner.attachments;
-        let Some(socket) = &inner.socket else { return Ok(0) };
+        let Some(socket) = &inner.socket else {
+            return Ok(0);
+        };
         let found = socket.begin(bus)?;
         if !found.any() {
             return Ok(0);
@@ -596,7 +598,9 @@ impl Cpu {
             return Ok(0);
         }
         for a in attached(&inner.attachments) {
-            inner.core.collect(bus, &found, &mut a.core, &mut a.output, cx)?;
+            inner
+                .core
+                .collect(bus, &found, &mut a.core, &mut a.output, cx)?;
         }
         inner.core.end(bus, &found)?;
         Ok(found.sources())
@@ -646,7 +650,10 @@ fn attached(
 ) -> impl Iterator<Item = &mut Attachment> + '_ {
     // SAFETY: each is attached, so that only this CPU's sections and NMIs touch it; there is one of
     // them at a time, and each attachment stands in the array once.
-    attachments.iter().flatten().map(|a| unsafe { &mut *a.as_ptr() })
+    attachments
+        .iter()
+        .flatten()
+        .map(|a| unsafe { &mut *a.as_ptr() })
 }
 
 impl Inner {

@@ -6,13 +6,9 @@
 //! touched with the state locked, since mmap() takes it under mmap_lock.
 
 use crate::{
-    hw::{
-        core_pmu::Leaf0a,
-
-    },
+    hw::core_pmu::Leaf0a,
     logic::{
-        core_pmu,
-        counter,
+        core_pmu, counter,
         event::{
             check_core,
             check_uncore,
@@ -80,8 +76,15 @@ const CORE_ONLY_FLAGS: u32 = PMON_COUNTER_EXCLUDE_USER | PMON_COUNTER_EXCLUDE_KE
 
 /// A claim to give back.
 enum Claim {
-    Uncore { socket: usize, slot: Slot, filter: [u32; 4] },
-    Core { cpu: usize, slot: core_pmu::Slot },
+    Uncore {
+        socket: usize,
+        slot: Slot,
+        filter: [u32; 4],
+    },
+    Core {
+        cpu: usize,
+        slot: core_pmu::Slot,
+    },
 }
 
 /// One CPU's part.
@@ -160,7 +163,14 @@ impl Session {
         }
         let machine = machine()?;
         let model = cpu::model();
-        let Leaf0a { version, counters, width, fixed, absent_events, .. } = machine.features.leaf;
+        let Leaf0a {
+            version,
+            counters,
+            width,
+            fixed,
+            absent_events,
+            ..
+        } = machine.features.leaf;
         *out = pmon_info {
             size: out.size,
             flags: 0,
@@ -200,7 +210,11 @@ impl Session {
             let online = cpu::is_online(asked.box_);
             *out = pmon_unit_info {
                 nr_boxes: machine.cpus.len() as u32,
-                mode: if online { machine.core_mode } else { machine::ABSENT },
+                mode: if online {
+                    machine.core_mode
+                } else {
+                    machine::ABSENT
+                },
                 counters: leaf.counters,
                 fixed: leaf.fixed,
                 width: leaf.width,
@@ -226,7 +240,11 @@ impl Session {
             counters: row.counters,
             fixed: u32::from(row.fixed.is_some()),
             width: row.width,
-            fixed_width: if row.fixed.is_some() { found.fixed_width } else { 0 },
+            fixed_width: if row.fixed.is_some() {
+                found.fixed_width
+            } else {
+                0
+            },
             pmi_cpu: socket.cpu,
             config_mask: row.config_mask,
             filter_mask: row.filter_mask,
@@ -373,7 +391,11 @@ impl Session {
         let mut counts = KVec::from_elem(pmon_count::default(), state.claims.len(), GFP_KERNEL)?;
         for part in &state.parts {
             let read = |a: &Attachment| {
-                let running = if state.running { now() - a.stats.started } else { 0 };
+                let running = if state.running {
+                    now() - a.stats.started
+                } else {
+                    0
+                };
                 let enabled_ns = a.stats.enabled_ns + running;
                 let uncore = a.uncore.iter().map(|c| (&c.account, a.stats.frozen_ns));
                 let core = a.core.iter().map(|c| (&c.account, a.stats.halted_ns));
@@ -405,7 +427,10 @@ impl Session {
             return Err(EINVAL);
         }
         let state = self.state.lock();
-        let mut sum = pmon_stats { size: out.size, ..Default::default() };
+        let mut sum = pmon_stats {
+            size: out.size,
+            ..Default::default()
+        };
         for part in &state.parts {
             let add = |a: &Attachment| {
                 sum.samples += a.output.samples;
@@ -474,8 +499,14 @@ impl State {
             }
             for claim in &self.claims {
                 match *claim {
-                    Claim::Uncore { socket, slot, ref filter } => {
-                        let Some(book) = book.sockets.get_mut(socket) else { continue };
+                    Claim::Uncore {
+                        socket,
+                        slot,
+                        ref filter,
+                    } => {
+                        let Some(book) = book.sockets.get_mut(socket) else {
+                            continue;
+                        };
                         let claims = &mut book.claims[slot.kind][slot.box_nr as usize];
                         match slot.index {
                             Index::General(i) => claims.give(i, filter),
@@ -483,7 +514,9 @@ impl State {
                         }
                     }
                     Claim::Core { cpu, slot } => {
-                        let Some(claims) = book.core.get_mut(cpu) else { continue };
+                        let Some(claims) = book.core.get_mut(cpu) else {
+                            continue;
+                        };
                         match slot {
                             core_pmu::Slot::General(i) => claims.give(i, &[0; 4]),
                             core_pmu::Slot::Fixed(i) => claims.give_fixed(i),
@@ -510,7 +543,12 @@ impl State {
                     stats: Stats::default(),
                 };
                 let attachment = KBox::new(attachment, GFP_KERNEL)?;
-                let part = Part { attachment, ring: None, polls: false, timer: None };
+                let part = Part {
+                    attachment,
+                    ring: None,
+                    polls: false,
+                    timer: None,
+                };
                 self.parts.push(part, GFP_KERNEL)?;
                 self.parts.len() - 1
             }
@@ -552,15 +590,29 @@ impl State {
                 return Err(EOPNOTSUPP);
             }
             let nr = u32::from(row.fixed.is_some());
-            claims.take_fixed(nr, c.counter - PMON_COUNTER_FIXED).map_err(errno)?;
+            claims
+                .take_fixed(nr, c.counter - PMON_COUNTER_FIXED)
+                .map_err(errno)?;
             Index::Fixed
         } else {
             let allowed = check_uncore(row, c.config, &c.filter).map_err(errno)?;
             let wanted = (c.counter != PMON_COUNTER_ANY).then_some(c.counter);
-            Index::General(claims.take(row.counters, allowed, wanted, &c.filter).map_err(errno)?)
+            Index::General(
+                claims
+                    .take(row.counters, allowed, wanted, &c.filter)
+                    .map_err(errno)?,
+            )
         };
-        let slot = Slot { kind, box_nr: c.box_, index };
-        let claim = Claim::Uncore { socket: c.socket as usize, slot, filter: c.filter };
+        let slot = Slot {
+            kind,
+            box_nr: c.box_,
+            index,
+        };
+        let claim = Claim::Uncore {
+            socket: c.socket as usize,
+            slot,
+            filter: c.filter,
+        };
         let polls = book.kinds[kind].mode == POLL;
         self.claims.push(claim, GFP_KERNEL)?;
         let account = counter::Counter::new(id, width, c.period, leader);
@@ -607,7 +659,11 @@ impl State {
             (leaf.width, machine.features.max_period())
         };
         check_period(machine, c.period, longest)?;
-        let allowed = if fixed { Ok(0) } else { check_core(&machine.features, c.config) };
+        let allowed = if fixed {
+            Ok(0)
+        } else {
+            check_core(&machine.features, c.config)
+        };
         let allowed = allowed.map_err(errno)?;
         if fixed && c.config != 0 {
             return Err(EOPNOTSUPP);
@@ -627,11 +683,19 @@ impl State {
             core_pmu::Slot::Fixed(i)
         } else {
             let wanted = (c.counter != PMON_COUNTER_ANY).then_some(c.counter);
-            let i = claims.take(leaf.counters, allowed, wanted, &[0; 4]).map_err(errno)?;
+            let i = claims
+                .take(leaf.counters, allowed, wanted, &[0; 4])
+                .map_err(errno)?;
             c.counter = i;
             core_pmu::Slot::General(i)
         };
-        self.claims.push(Claim::Core { cpu: c.box_ as usize, slot }, GFP_KERNEL)?;
+        self.claims.push(
+            Claim::Core {
+                cpu: c.box_ as usize,
+                slot,
+            },
+            GFP_KERNEL,
+        )?;
         drop(book);
         let account = counter::Counter::new(id, width, c.period, false);
         let counter = core_pmu::Counter::new(slot, c.config, user, kernel, account);
@@ -702,9 +766,10 @@ impl Part {
 
     fn is_drained(&self) -> bool {
         // The producer's own state is the other CPU's; the page says the same to those who care.
-        self.attachment.output.ring().is_none_or(|(_, Memory { page, .. })| {
-            page.head.acquire() == page.tail.acquire()
-        })
+        self.attachment
+            .output
+            .ring()
+            .is_none_or(|(_, Memory { page, .. })| page.head.acquire() == page.tail.acquire())
     }
 }
 

@@ -12,7 +12,11 @@ pub const FILTER0_TID: u32 = 0x1f;
 pub const CTL_TID_EN: u64 = 1 << 19;
 
 const fn only(first: u8, last: u8, counters: u32) -> Constraint {
-    Constraint { first, last, counters }
+    Constraint {
+        first,
+        last,
+        counters,
+    }
 }
 
 /// The CBo's row. Which counters can count an event is in Intel's event file for this part

@@ -109,7 +109,12 @@ pub struct Constraint {
 }
 
 const fn only(first: u8, last: u8, umask: Option<u8>, counters: u32) -> Constraint {
-    Constraint { first, last, umask, counters }
+    Constraint {
+        first,
+        last,
+        umask,
+        counters,
+    }
 }
 
 /// Restrictions of Ivy Bridge (SDM table 19-11, column "comment"); the first row that fits holds.

@@ -31,7 +31,12 @@ pub const UBOX: BoxType = BoxType {
     ctr: 0xc16,          // Table 2-7.
     counters: 2,
     width: 44,
-    fixed: Some(Fixed { ctl: 0xc08, ctr: 0xc09, width: 48, global_status: 0 }), // Table 2-8, 2-9.
+    fixed: Some(Fixed {
+        ctl: 0xc08,
+        ctr: 0xc09,
+        width: 48,
+        global_status: 0,
+    }), // Table 2-8, 2-9.
     filters: &[],
     filter_mask: [0; 4],
     config_mask: 0x1f04_ffff, // Table 2-6: thresh 28:24, edge_det 18, umask, ev_sel.

@@ -31,9 +31,12 @@ impl Claims {
             Some(i) if self.general >> i & 1 != 0 => return Err(Refusal::Busy),
             Some(i) => i,
             None if allowed == 0 => return Err(Refusal::WrongCounter),
-            None => (allowed & !self.general).checked_ilog2().ok_or(Refusal::Full)?,
+            None => (allowed & !self.general)
+                .checked_ilog2()
+                .ok_or(Refusal::Full)?,
         };
-        let clash = |n: usize| filter[n] != 0 && self.filter_users[n] != 0 && self.filters[n] != filter[n];
+        let clash =
+            |n: usize| filter[n] != 0 && self.filter_users[n] != 0 && self.filters[n] != filter[n];
         if (0..filter.len()).any(clash) {
             return Err(Refusal::Busy);
         }
@@ -87,7 +90,10 @@ mod tests {
         assert_eq!(c.take(4, 0b1111, Some(0), &NONE), Ok(0));
         assert_eq!(c.take(4, 0b1111, Some(0), &NONE), Err(Refusal::Busy));
         assert_eq!(c.take(4, 0b1111, Some(4), &NONE), Err(Refusal::NoCounter));
-        assert_eq!(c.take(4, 0b0011, Some(2), &NONE), Err(Refusal::WrongCounter));
+        assert_eq!(
+            c.take(4, 0b0011, Some(2), &NONE),
+            Err(Refusal::WrongCounter)
+        );
         assert_eq!(c.take(4, 0b1111, None, &NONE), Ok(3));
         assert_eq!(c.take(4, 0b0001, None, &NONE), Err(Refusal::Full));
         c.give(0, &NONE);

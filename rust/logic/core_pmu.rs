@@ -67,7 +67,6 @@ impl Slot {
     }
 }
 
-
 /// A counter of a session.
 pub struct Counter {
     slot: Slot,
@@ -93,7 +92,13 @@ impl Counter {
             Slot::General(_) => config | mode(EVTSEL_USR, EVTSEL_OS) | EVTSEL_INT | EVTSEL_EN,
             Slot::Fixed(i) => (mode(FIXED_USR, FIXED_OS) | FIXED_PMI) << (FIXED_BITS * i),
         };
-        Self { slot, ctl, saved_ctl: 0, saved_data: 0, account }
+        Self {
+            slot,
+            ctl,
+            saved_ctl: 0,
+            saved_data: 0,
+            account,
+        }
     }
 }
 
@@ -143,7 +148,13 @@ impl Overflowed {
 impl CorePmu {
     /// A CPU on which nothing counts.
     pub fn new(full_width: bool) -> Self {
-        Self { full_width, users: 0, enabled: 0, others: 0, restore: 0 }
+        Self {
+            full_width,
+            users: 0,
+            enabled: 0,
+            others: 0,
+            restore: 0,
+        }
     }
 
     /// Sessions that count.
@@ -156,7 +167,11 @@ impl CorePmu {
     }
 
     fn go<R: Registers>(&self, bus: &mut R) -> Result<(), HwError> {
-        let value = if self.users == 0 { self.restore } else { self.others | self.enabled };
+        let value = if self.users == 0 {
+            self.restore
+        } else {
+            self.others | self.enabled
+        };
         bus.write(msr(IA32_PERF_GLOBAL_CTRL), value)
     }
 
@@ -243,14 +258,20 @@ impl CorePmu {
         if status != 0 {
             self.halt(bus)?;
         }
-        Ok(Overflowed { status, everything: false })
+        Ok(Overflowed {
+            status,
+            everything: false,
+        })
     }
 
     /// As [`CorePmu::begin`], where no overflow may have happened: halts first.
     pub fn begin_halted<R: Registers>(&self, bus: &mut R) -> Result<Overflowed, HwError> {
         self.halt(bus)?;
         let status = bus.read(msr(IA32_PERF_GLOBAL_STATUS))? & self.enabled;
-        Ok(Overflowed { status, everything: true })
+        Ok(Overflowed {
+            status,
+            everything: true,
+        })
     }
 
     /// Looks at counters while they run. Returns whether an overflow is due.
@@ -280,11 +301,13 @@ impl CorePmu {
         Self::poll(bus, counters)?;
         let mut overflows = 0;
         for n in 0..counters.len() {
-            if !counters[n].account.is_due() {
+            let account = &counters[n].account;
+            // A look settles all accounts: it may be the last.
+            if !(account.is_due() || (found.everything && account.owes())) {
                 continue;
             }
             overflows += 1;
-            let overflow = counters[n].account.overflow();
+            let overflow = counters[n].account.settle();
             if let Some(o) = &overflow {
                 output.sample(cx, o, values(counters));
                 output.pace(cx.time, &mut counters[n].account);

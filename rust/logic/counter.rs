@@ -85,9 +85,16 @@ impl Counter {
         let left = if self.period == 0 {
             span
         } else {
-            let target = self.sampled.saturating_add(self.stretch).saturating_mul(self.period);
+            let target = self
+                .sampled
+                .saturating_add(self.stretch)
+                .saturating_mul(self.period);
             let left = target.saturating_sub(self.total);
-            let left = if left < MIN_LEFT { left + self.period } else { left };
+            let left = if left < MIN_LEFT {
+                left + self.period
+            } else {
+                left
+            };
             left.min(self.mask)
         };
         self.due = self.total.saturating_add(left);
@@ -106,9 +113,16 @@ impl Counter {
         self.total >= self.due
     }
 
-    /// Accounts for the overflow of a counter that is due. Returns the sample to take, if any.
-    pub fn overflow(&mut self) -> Option<Overflow> {
-        self.overflows += 1;
+    /// Whether it has passed a multiple of its period that no sample stands for. Between two
+    /// overflows that is so where the effective period is longer than the requested one.
+    pub fn owes(&self) -> bool {
+        self.period != 0 && self.total / self.period > self.sampled
+    }
+
+    /// Accounts for the overflow of a counter that is due, or for what it owes. Returns the sample
+    /// to take, if any.
+    pub fn settle(&mut self) -> Option<Overflow> {
+        self.overflows += u64::from(self.is_due());
         if self.period == 0 {
             self.due = self.due.saturating_add(self.mask + 1);
             return None;
@@ -132,7 +146,10 @@ impl Counter {
     /// Doubles the effective period. Returns whether it changed.
     pub fn stretch(&mut self) -> bool {
         let doubled = self.stretch * 2;
-        let fits = self.period.checked_mul(doubled).is_some_and(|p| p <= self.mask);
+        let fits = self
+            .period
+            .checked_mul(doubled)
+            .is_some_and(|p| p <= self.mask);
         if fits {
             self.stretch = doubled;
         }
@@ -168,7 +185,7 @@ mod tests {
         c.load();
         c.advance(7);
         assert!(c.is_due());
-        let o = c.overflow().expect("one period");
+        let o = c.settle().expect("one period");
         assert_eq!((o.id, o.periods, o.overshoot), (3, 1, 7));
         assert_eq!(c.load(), (1 << 44) - 993);
         assert_eq!(c.total(), 1007);
@@ -179,7 +196,7 @@ mod tests {
         let mut c = Counter::new(0, 48, 100, false);
         c.load();
         c.advance(250);
-        let o = c.overflow().expect("three periods");
+        let o = c.settle().expect("three periods");
         assert_eq!((o.periods, o.overshoot), (3, 50));
         // 50 to the multiple at 400.
         assert_eq!(c.load(), (1 << 48) - 50);
@@ -190,11 +207,11 @@ mod tests {
         let mut c = Counter::new(0, 48, 100, false);
         c.load();
         c.advance(90);
-        assert_eq!(c.overflow().expect("one").periods, 1);
+        assert_eq!(c.settle().expect("one").periods, 1);
         // 190 counted: 10 to 200, so 110 to 300.
         assert_eq!(c.load(), (1 << 48) - 110);
         c.advance(0);
-        let o = c.overflow().expect("two");
+        let o = c.settle().expect("two");
         assert_eq!((c.total(), o.periods, o.overshoot), (300, 2, 0));
     }
 
@@ -210,7 +227,7 @@ mod tests {
                 assert!(!c.is_due());
                 c.advance(5);
                 assert!(c.is_due());
-                assert_eq!(c.overflow(), None);
+                assert_eq!(c.settle(), None);
                 assert!(!c.is_due());
                 expected += span;
                 assert_eq!(c.total(), expected + 5);
@@ -231,7 +248,7 @@ mod tests {
             for n in 1..=3 {
                 c.advance(0);
                 assert!(c.is_due());
-                assert_eq!(c.overflow().map(|o| (o.periods, o.overshoot)), Some((1, 0)));
+                assert_eq!(c.settle().map(|o| (o.periods, o.overshoot)), Some((1, 0)));
                 assert_eq!(c.total(), n * period);
                 assert_eq!(c.load(), 1);
             }
@@ -245,7 +262,7 @@ mod tests {
         assert_eq!(c.effective_period(), 2000);
         assert_eq!(c.load(), (1 << 48) - 2000);
         c.advance(3);
-        assert_eq!(c.overflow().map(|o| (o.periods, o.overshoot)), Some((2, 3)));
+        assert_eq!(c.settle().map(|o| (o.periods, o.overshoot)), Some((2, 3)));
         assert!(c.relax());
         assert!(!c.relax());
         assert_eq!(c.load(), (1 << 48) - 997);
@@ -271,11 +288,14 @@ mod tests {
             c.advance(raw);
             assert!(c.total() >= before);
             if c.is_due() {
-                periods += c.overflow().map_or(0, |o| o.periods);
+                periods += c.settle().map_or(0, |o| o.periods);
                 raw = c.load();
             }
         }
         assert_eq!(c.total(), truth);
-        assert!(truth / 997 - periods <= 2, "at most the way that is under way");
+        assert!(
+            truth / 997 - periods <= 2,
+            "at most the way that is under way"
+        );
     }
 }

@@ -30,7 +30,10 @@ pub enum Refusal {
 
 /// Checks an event and its filters for an uncore box. Returns the counters that can count it.
 pub fn check_uncore(row: &BoxType, config: u64, filter: &[u32; 4]) -> Result<u32, Refusal> {
-    let reserved_filter = filter.iter().zip(&row.filter_mask).any(|(f, mask)| f & !mask != 0);
+    let reserved_filter = filter
+        .iter()
+        .zip(&row.filter_mask)
+        .any(|(f, mask)| f & !mask != 0);
     if config & !row.config_mask != 0 || reserved_filter {
         return Err(Refusal::Reserved);
     }
@@ -56,13 +59,20 @@ pub fn check_uncore(row: &BoxType, config: u64, filter: &[u32; 4]) -> Result<u32
     // CAST: eight bits.
     let event = (config & CTL_EV_SEL) as u8;
     let all = (1 << row.counters) - 1;
-    let allowed = row.constraints.iter().find(|c| (c.first..=c.last).contains(&event));
+    let allowed = row
+        .constraints
+        .iter()
+        .find(|c| (c.first..=c.last).contains(&event));
     Ok(allowed.map_or(all, |c| c.counters & all))
 }
 
 /// Checks an event for a logical CPU's general counters. Returns those that can count it.
 pub fn check_core(features: &Features, config: u64) -> Result<u32, Refusal> {
-    let any = if features.leaf.version >= 3 { 0 } else { EVTSEL_ANY };
+    let any = if features.leaf.version >= 3 {
+        0
+    } else {
+        EVTSEL_ANY
+    };
     if config & !(EVTSEL_CONFIG_MASK & !any) != 0 {
         return Err(Refusal::Reserved);
     }
@@ -86,7 +96,11 @@ mod tests {
     #[test]
     fn every_bit_outside_the_tables_is_reserved() {
         // Event, umask, edge and threshold fields of tables 2-6, 2-14 and 2-121.
-        let rows = [(UBOX, 0x1f04_ffff), (cbo::CBO, 0xff0c_ffff), (pcu::PCU, 0xdf24_c0ffu64)];
+        let rows = [
+            (UBOX, 0x1f04_ffff),
+            (cbo::CBO, 0xff0c_ffff),
+            (pcu::PCU, 0xdf24_c0ffu64),
+        ];
         for (row, legal) in rows {
             for bit in (0..64).filter(|b| legal >> b & 1 == 0) {
                 let config = 1 << bit;
@@ -105,19 +119,36 @@ mod tests {
         let with = |filter| check_uncore(&cbo::CBO, cbo::CTL_TID_EN | 0x34, &filter);
         for bit in 0..32 {
             let state_or_tid = (17..=22).contains(&bit) || bit <= 4;
-            assert_eq!(with([1 << bit, 0, 0, 0]).is_ok(), state_or_tid, "filter 0 bit {bit}");
+            assert_eq!(
+                with([1 << bit, 0, 0, 0]).is_ok(),
+                state_or_tid,
+                "filter 0 bit {bit}"
+            );
             let legal = bit <= 15 || (20..=28).contains(&bit) || bit >= 30;
-            assert_eq!(with([0, 1 << bit, 0, 0]).is_ok(), legal, "filter 1 bit {bit}");
+            assert_eq!(
+                with([0, 1 << bit, 0, 0]).is_ok(),
+                legal,
+                "filter 1 bit {bit}"
+            );
             assert_eq!(with([0, 0, 1 << bit, 0]), Err(Refusal::Reserved));
         }
     }
 
     #[test]
     fn combinations_that_mean_nothing() {
-        assert_eq!(check_uncore(&UBOX, 0x0004_0042, &[0; 4]), Err(Refusal::Meaningless));
+        assert_eq!(
+            check_uncore(&UBOX, 0x0004_0042, &[0; 4]),
+            Err(Refusal::Meaningless)
+        );
         assert!(check_uncore(&UBOX, 0x0104_0042, &[0; 4]).is_ok());
-        assert_eq!(check_uncore(&cbo::CBO, 0x34, &[1, 0, 0, 0]), Err(Refusal::Meaningless));
-        assert_eq!(check_uncore(&pcu::PCU, 0x4000_0080, &[0; 4]), Err(Refusal::Meaningless));
+        assert_eq!(
+            check_uncore(&cbo::CBO, 0x34, &[1, 0, 0, 0]),
+            Err(Refusal::Meaningless)
+        );
+        assert_eq!(
+            check_uncore(&pcu::PCU, 0x4000_0080, &[0; 4]),
+            Err(Refusal::Meaningless)
+        );
         assert!(check_uncore(&pcu::PCU, 0x4100_4080, &[0; 4]).is_ok());
     }
 
@@ -131,17 +162,35 @@ mod tests {
 
     #[test]
     fn core_events() {
-        let leaf = Leaf0a { version: 3, counters: 4, width: 48, ..Leaf0a::default() };
-        let features = Features { leaf, full_width: true };
+        let leaf = Leaf0a {
+            version: 3,
+            counters: 4,
+            width: 48,
+            ..Leaf0a::default()
+        };
+        let features = Features {
+            leaf,
+            full_width: true,
+        };
         assert_eq!(check_core(&features, 0x00c0), Ok(0b1111));
         assert_eq!(check_core(&features, 0x01c0), Ok(0b0010));
         assert_eq!(check_core(&features, 0x0148), Ok(0b0100));
         // USR, OS, PC, INT and EN are not the user's; nothing above bit 31 exists.
         for bit in [16, 17, 19, 20, 22, 32, 33, 63] {
-            assert_eq!(check_core(&features, 1 << bit), Err(Refusal::Reserved), "bit {bit}");
+            assert_eq!(
+                check_core(&features, 1 << bit),
+                Err(Refusal::Reserved),
+                "bit {bit}"
+            );
         }
-        assert_eq!(check_core(&features, EVTSEL_INV | 0xc0), Err(Refusal::Meaningless));
-        let old = Features { leaf: Leaf0a { version: 2, ..leaf }, full_width: true };
+        assert_eq!(
+            check_core(&features, EVTSEL_INV | 0xc0),
+            Err(Refusal::Meaningless)
+        );
+        let old = Features {
+            leaf: Leaf0a { version: 2, ..leaf },
+            full_width: true,
+        };
         assert_eq!(check_core(&old, EVTSEL_ANY | 0x3c), Err(Refusal::Reserved));
     }
 }

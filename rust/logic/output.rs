@@ -24,7 +24,13 @@ pub struct Output<'m> {
 impl<'m> Output<'m> {
     /// An output without a ring, which allows `max_rate` samples per second.
     pub fn new(max_rate: u64) -> Self {
-        Self { ring: None, meter: Meter::new(max_rate), wake: false, samples: 0, throttled: 0 }
+        Self {
+            ring: None,
+            meter: Meter::new(max_rate),
+            wake: false,
+            samples: 0,
+            throttled: 0,
+        }
     }
 
     /// Sends the records into a ring from now on.

@@ -130,10 +130,12 @@ pub struct Sample<'a> {
 impl<'a> Sample<'a> {
     /// Totals at the moment of the sample: (counter id, events).
     pub fn values(&self) -> impl Iterator<Item = (u32, u64)> + Clone + 'a {
-        self.values.chunks_exact(VALUE_WORDS).filter_map(|v| match v {
-            [id, total] => Some((low(*id), *total)),
-            _ => None,
-        })
+        self.values
+            .chunks_exact(VALUE_WORDS)
+            .filter_map(|v| match v {
+                [id, total] => Some((low(*id), *total)),
+                _ => None,
+            })
     }
 }
 
@@ -183,8 +185,9 @@ pub enum RecordError {
 impl<'a> Record<'a> {
     /// Decodes one whole record.
     pub fn decode(words: &'a [u64]) -> Result<Self, RecordError> {
-        let (&[first, time, seq], body) =
-            words.split_first_chunk::<HEADER_WORDS>().ok_or(RecordError::Short)?;
+        let (&[first, time, seq], body) = words
+            .split_first_chunk::<HEADER_WORDS>()
+            .ok_or(RecordError::Short)?;
         if first >> 48 != words.len() as u64 * 8 {
             return Err(RecordError::Short);
         }
@@ -193,7 +196,9 @@ impl<'a> Record<'a> {
         match (low(first), body) {
             (TYPE_SAMPLE, [ip, task, place, which, periods, overshoot, values @ ..]) => {
                 let len = (high(*which) as usize).checked_mul(VALUE_WORDS);
-                let values = len.and_then(|n| values.get(..n)).ok_or(RecordError::Short)?;
+                let values = len
+                    .and_then(|n| values.get(..n))
+                    .ok_or(RecordError::Short)?;
                 Ok(Record::Sample(Sample {
                     context: Context {
                         time,
@@ -214,10 +219,17 @@ impl<'a> Record<'a> {
                     values,
                 }))
             }
-            (TYPE_LOST, [lost, ..]) => Ok(Record::Lost { time, seq, lost: *lost }),
-            (TYPE_THROTTLE, [id, period, ..]) => {
-                Ok(Record::Throttle { time, seq, id: low(*id), period: *period })
-            }
+            (TYPE_LOST, [lost, ..]) => Ok(Record::Lost {
+                time,
+                seq,
+                lost: *lost,
+            }),
+            (TYPE_THROTTLE, [id, period, ..]) => Ok(Record::Throttle {
+                time,
+                seq,
+                id: low(*id),
+                period: *period,
+            }),
             (TYPE_SAMPLE | TYPE_LOST | TYPE_THROTTLE, _) => Err(RecordError::Short),
             (kind, _) => Ok(Record::Other { time, seq, kind }),
         }

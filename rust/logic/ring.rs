@@ -109,7 +109,9 @@ impl Producer {
         wake_records: u32,
         wake_bytes: u32,
     ) -> Self {
-        mem.page.cpu_flags.set_relaxed(u64::from(cpu) | u64::from(flags) << 32);
+        mem.page
+            .cpu_flags
+            .set_relaxed(u64::from(cpu) | u64::from(flags) << 32);
         mem.page.data_offset.set_relaxed(data_offset);
         mem.page.data_size.set_relaxed(mem.data.len() as u64 * 8);
         Self {
@@ -162,7 +164,12 @@ impl Producer {
         }
         let lost = core::mem::take(&mut self.unreported);
         let end = self.head + total as u64 * 8;
-        let mut grant = Grant { at: self.head, end, producer: self, mem };
+        let mut grant = Grant {
+            at: self.head,
+            end,
+            producer: self,
+            mem,
+        };
         if report {
             grant.put_header(TYPE_LOST, 0, LOST_WORDS, time, seq);
             grant.put(lost);
@@ -190,7 +197,9 @@ impl Producer {
         }
         while self.head + bytes - self.oldest > size {
             let record = word(mem.data, self.oldest).map_or(0, |w| size_of_record(w.relaxed()));
-            if record < HEADER_WORDS as u64 * 8 || record % 8 != 0 || record > self.head - self.oldest
+            if record < HEADER_WORDS as u64 * 8
+                || record % 8 != 0
+                || record > self.head - self.oldest
             {
                 // The program has overwritten its own records: what is left of them is gone.
                 self.oldest = self.head;
@@ -342,7 +351,9 @@ impl<'a> Consumer<'a> {
     }
 
     fn copy(&self, head: u64, out: &mut [u64]) -> Result<usize, RingError> {
-        let damaged = RingError::Damaged { position: self.position };
+        let damaged = RingError::Damaged {
+            position: self.position,
+        };
         let available = head.wrapping_sub(self.position);
         let first = word(self.mem.data, self.position).map_or(0, Word::relaxed);
         let size = size_of_record(first);

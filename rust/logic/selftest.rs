@@ -8,11 +8,11 @@
 
 use super::{
     registers::{HwError, Reg, Registers},
-    uncore::{registers, Index, Slot},
+    uncore::{box_ctl, Index, Slot},
 };
 use crate::hw::{
-    uncore::{OverflowEnable, BOX_CTL_MUST, CTL_EN, CTL_OV_EN},
     ubox::*,
+    uncore::{OverflowEnable, BOX_CTL_MUST, CTL_EN, CTL_OV_EN},
     UNCORE,
 };
 
@@ -22,7 +22,11 @@ const AHEAD: u64 = 2000;
 const LIMIT_NS: u64 = 1_000_000;
 /// How long the freeze may take to land, ns.
 const FREEZE_NS: u64 = 20_000;
-const CLOCK: Slot = Slot { kind: 0, box_nr: 0, index: Index::Fixed };
+const CLOCK: Slot = Slot {
+    kind: 0,
+    box_nr: 0,
+    index: Index::Fixed,
+};
 
 /// What was seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,19 +56,26 @@ pub fn run<R: Registers>(
     let keep = bus.read(control)? & (GLOBAL_CTL_PMI_CORE_SEL | GLOBAL_CTL_WK_ON_PMI);
     let shadow = (pmi_core_sel & GLOBAL_CTL_PMI_CORE_SEL) | GLOBAL_CTL_WK_ON_PMI;
     bus.write(control, shadow | GLOBAL_CTL_FRZ_ALL)?;
-    let mut saved = [0; 16];
-    let touched = || touched(kind, box_nr);
-    for (value, reg) in saved.iter_mut().zip(touched()) {
+    let touched = touched(kind, box_nr);
+    let mut saved = [0; 5];
+    for (value, reg) in saved.iter_mut().zip(touched) {
         *value = bus.read(reg)?;
     }
 
     let result = arm(bus, kind, box_nr)
-        .and_then(|slot| bus.write(control, shadow | GLOBAL_CTL_UNFRZ_ALL).map(|()| slot))
+        .and_then(|slot| {
+            bus.write(control, shadow | GLOBAL_CTL_UNFRZ_ALL)
+                .map(|()| slot)
+        })
         .and_then(|slot| watch(bus, slot, &mut interrupted));
 
     let mut end = bus.write(control, shadow | GLOBAL_CTL_FRZ_ALL);
-    for (&value, reg) in saved.iter().zip(touched()) {
-        let must = if is_box_ctl(kind, box_nr, reg) { BOX_CTL_MUST } else { 0 };
+    for (&value, reg) in saved.iter().zip(touched) {
+        let must = if Some(reg) == box_ctl(kind, box_nr) {
+            BOX_CTL_MUST
+        } else {
+            0
+        };
         end = end.and(bus.write(reg, value | must));
     }
     if let Some(status) = UNCORE[kind].status {
@@ -72,21 +83,18 @@ pub fn run<R: Registers>(
     }
     let status = Reg::Msr(U_MSR_PMON_GLOBAL_STATUS);
     let seen = bus.read(status)?;
-    end = end.and(bus.write(status, seen)).and(bus.write(control, keep | GLOBAL_CTL_UNFRZ_ALL));
+    end = end
+        .and(bus.write(status, seen))
+        .and(bus.write(control, keep | GLOBAL_CTL_UNFRZ_ALL));
     end.and(result)
 }
 
-/// Registers that the test touches; the controls come first.
-fn touched(kind: usize, box_nr: u32) -> impl Iterator<Item = Reg> {
+/// Registers that the test touches; the controls come first. Without a box's BOX_CTL, or where the
+/// uncore clock itself is tried, one stands twice.
+fn touched(kind: usize, box_nr: u32) -> [Reg; 5] {
     let slot = tested(kind, box_nr);
-    let clock = (kind != CLOCK.kind).then_some([CLOCK.ctl(), CLOCK.ctr()]);
-    let box_ctl = registers(kind, box_nr).filter(move |&reg| is_box_ctl(kind, box_nr, reg));
-    [slot.ctl(), slot.ctr()].into_iter().chain(clock.into_iter().flatten()).chain(box_ctl)
-}
-
-fn is_box_ctl(kind: usize, box_nr: u32, reg: Reg) -> bool {
-    let row = &UNCORE[kind];
-    row.box_ctl.is_some_and(|r| reg == Reg::Msr(r + row.stride * box_nr))
+    let last = box_ctl(kind, box_nr).unwrap_or(CLOCK.ctr());
+    [slot.ctl(), CLOCK.ctl(), slot.ctr(), CLOCK.ctr(), last]
 }
 
 /// The counter that is tried.
@@ -95,13 +103,17 @@ fn tested(kind: usize, box_nr: u32) -> Slot {
         Some(_) => Index::General(0),
         None => Index::Fixed,
     };
-    Slot { kind, box_nr, index }
+    Slot {
+        kind,
+        box_nr,
+        index,
+    }
 }
 
 fn arm<R: Registers>(bus: &mut R, kind: usize, box_nr: u32) -> Result<Slot, HwError> {
     let row = &UNCORE[kind];
     let slot = tested(kind, box_nr);
-    if let Some(reg) = registers(kind, box_nr).find(|&reg| is_box_ctl(kind, box_nr, reg)) {
+    if let Some(reg) = box_ctl(kind, box_nr) {
         bus.write(reg, BOX_CTL_MUST)?;
     }
     if slot != CLOCK {
@@ -122,7 +134,10 @@ fn watch<R: Registers>(
 ) -> Result<Outcome, HwError> {
     let row = slot.row();
     let armed = (1u64 << row.width) - AHEAD;
-    let mut outcome = Outcome { width: row.width, ..Outcome::default() };
+    let mut outcome = Outcome {
+        width: row.width,
+        ..Outcome::default()
+    };
     let start = bus.now();
     let mut value = armed;
     while (armed..1 << row.width).contains(&value) {

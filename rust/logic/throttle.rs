@@ -35,7 +35,13 @@ impl Meter {
     /// A meter that allows `max_rate` samples per second.
     pub fn new(max_rate: u64) -> Self {
         let limit = (max_rate / (1_000_000_000 / WINDOW_NS)).max(1);
-        Self { limit, window: 0, samples: 0, busy_ns: 0, calm: false }
+        Self {
+            limit,
+            window: 0,
+            samples: 0,
+            busy_ns: 0,
+            calm: false,
+        }
     }
 
     /// Notes time spent in the handler.

@@ -13,11 +13,11 @@ use super::{
     registers::{HwError, Reg, Registers},
 };
 use crate::hw::{
+    ubox::*,
     uncore::{
         BoxType, OverflowEnable, Reset, BOX_CTL_FRZ, BOX_CTL_MUST, BOX_CTL_RST_CTRL,
         BOX_CTL_RST_CTRS, CTL_EN, CTL_OV_EN, GLOBAL_STATUS_MASK,
     },
-    ubox::*,
     UNCORE,
 };
 
@@ -93,21 +93,49 @@ fn place(kind: usize, box_nr: u32) -> usize {
     (before + box_nr) as usize
 }
 
+/// A few registers.
+#[derive(Clone, Copy)]
+pub struct List {
+    registers: [Reg; MAX_REGISTERS],
+    len: usize,
+}
+
+impl List {
+    /// Appends one; there is room for all of a box.
+    fn push(&mut self, address: u32) {
+        if let Some(slot) = self.registers.get_mut(self.len) {
+            *slot = Reg::Msr(address);
+            self.len += 1;
+        }
+    }
+
+    /// The registers in order.
+    pub fn iter(&self) -> impl Iterator<Item = Reg> + '_ {
+        self.registers.iter().take(self.len).copied()
+    }
+}
+
 /// Registers of a box, controls before data, so that restoring in this order disables first.
-pub fn registers(kind: usize, box_nr: u32) -> impl Iterator<Item = Reg> {
+pub fn registers(kind: usize, box_nr: u32) -> List {
     let row = &UNCORE[kind];
     let base = row.stride * box_nr;
-    let controls = (0..row.counters).map(move |i| row.ctl + base + i);
-    let counters = (0..row.counters).map(move |i| row.ctr + base + i);
-    let filters = row.filters.iter().map(move |f| f + base);
-    let box_ctl = row.box_ctl.into_iter().map(move |r| r + base);
-    controls
-        .chain(row.fixed.iter().map(|f| f.ctl))
-        .chain(filters)
-        .chain(counters)
-        .chain(row.fixed.iter().map(|f| f.ctr))
-        .chain(box_ctl)
-        .map(Reg::Msr)
+    let mut list = List {
+        registers: [Reg::Msr(0); MAX_REGISTERS],
+        len: 0,
+    };
+    (0..row.counters).for_each(|i| list.push(row.ctl + base + i));
+    row.fixed.iter().for_each(|f| list.push(f.ctl));
+    row.filters.iter().for_each(|f| list.push(f + base));
+    (0..row.counters).for_each(|i| list.push(row.ctr + base + i));
+    row.fixed.iter().for_each(|f| list.push(f.ctr));
+    row.box_ctl.iter().for_each(|r| list.push(r + base));
+    list
+}
+
+/// BOX_CTL of a box, where it has one.
+pub fn box_ctl(kind: usize, box_nr: u32) -> Option<Reg> {
+    let row = &UNCORE[kind];
+    row.box_ctl.map(|r| Reg::Msr(r + row.stride * box_nr))
 }
 
 /// The control register in `registers(kind, box_nr)` that somebody counts with, if any.
@@ -118,7 +146,7 @@ pub fn find_in_use<R: Registers>(
 ) -> Result<Option<Reg>, HwError> {
     let row = &UNCORE[kind];
     let controls = row.counters as usize + usize::from(row.fixed.is_some());
-    for reg in registers(kind, box_nr).take(controls) {
+    for reg in registers(kind, box_nr).iter().take(controls) {
         if bus.read(reg)? & CTL_EN != 0 {
             return Ok(Some(reg));
         }
@@ -146,7 +174,12 @@ impl Counter {
     ) -> Self {
         let enable = slot.row().overflow == OverflowEnable::Counter || slot.index == Index::Fixed;
         let ov_en = if enable && interrupts { CTL_OV_EN } else { 0 };
-        Self { slot, ctl: config | CTL_EN | ov_en, filter, account }
+        Self {
+            slot,
+            ctl: config | CTL_EN | ov_en,
+            filter,
+            account,
+        }
     }
 }
 
@@ -203,7 +236,10 @@ impl Socket {
             restore: 0,
             freezes,
             users: 0,
-            boxes: [BoxState { users: 0, saved: [0; MAX_REGISTERS] }; MAX_BOXES],
+            boxes: [BoxState {
+                users: 0,
+                saved: [0; MAX_REGISTERS],
+            }; MAX_BOXES],
         }
     }
 
@@ -217,7 +253,11 @@ impl Socket {
     }
 
     fn unfreeze<R: Registers>(&self, bus: &mut R) -> Result<(), HwError> {
-        let keep = if self.users == 0 { self.restore } else { self.shadow };
+        let keep = if self.users == 0 {
+            self.restore
+        } else {
+            self.shadow
+        };
         bus.write(msr(U_MSR_PMON_GLOBAL_CTL), keep | GLOBAL_CTL_UNFRZ_ALL)
     }
 
@@ -258,11 +298,14 @@ impl Socket {
             if let Some(reg) = find_in_use(bus, slot.kind, slot.box_nr)? {
                 return Err(HwError::InUse(reg));
             }
-            for (saved, reg) in state.saved.iter_mut().zip(registers(slot.kind, slot.box_nr)) {
+            for (saved, reg) in state
+                .saved
+                .iter_mut()
+                .zip(registers(slot.kind, slot.box_nr).iter())
+            {
                 *saved = bus.read(reg)?;
             }
-            if let (Reset::BoxCtl, Some(box_ctl)) = (row.reset, row.box_ctl) {
-                let reg = msr(box_ctl + row.stride * slot.box_nr);
+            if let (Reset::BoxCtl, Some(reg)) = (row.reset, box_ctl(slot.kind, slot.box_nr)) {
                 let reset = BOX_CTL_FRZ | BOX_CTL_RST_CTRL | BOX_CTL_RST_CTRS;
                 bus.write(reg, BOX_CTL_MUST | reset)?;
                 bus.write(reg, BOX_CTL_MUST)?;
@@ -295,11 +338,7 @@ impl Socket {
     }
 
     /// Overflows from before the start are nobody's, nor are those that a stop has accounted for.
-    fn clear_stale<R: Registers>(
-        &self,
-        bus: &mut R,
-        counters: &[Counter],
-    ) -> Result<(), HwError> {
+    fn clear_stale<R: Registers>(&self, bus: &mut R, counters: &[Counter]) -> Result<(), HwError> {
         let mut global = 0;
         for c in counters {
             global |= c.slot.global_status();
@@ -323,10 +362,14 @@ impl Socket {
             let state = &mut self.boxes[c.slot.place()];
             state.users -= 1;
             if state.users == 0 {
-                let mut registers = registers(c.slot.kind, c.slot.box_nr);
-                let box_ctl = c.slot.row().box_ctl.map(|r| msr(r + c.slot.row().stride * c.slot.box_nr));
-                for (&saved, reg) in state.saved.iter().zip(&mut registers) {
-                    let must = if Some(reg) == box_ctl { BOX_CTL_MUST } else { 0 };
+                let registers = registers(c.slot.kind, c.slot.box_nr);
+                let box_ctl = box_ctl(c.slot.kind, c.slot.box_nr);
+                for (&saved, reg) in state.saved.iter().zip(registers.iter()) {
+                    let must = if Some(reg) == box_ctl {
+                        BOX_CTL_MUST
+                    } else {
+                        0
+                    };
                     result = result.and(bus.write(reg, saved | must));
                 }
             }
@@ -367,7 +410,12 @@ impl Socket {
         global: u64,
         everything: bool,
     ) -> Result<Overflowed, HwError> {
-        let mut found = Overflowed { global, everything, boxes: [(0, 0); MAX_BOXES], nr: 0 };
+        let mut found = Overflowed {
+            global,
+            everything,
+            boxes: [(0, 0); MAX_BOXES],
+            nr: 0,
+        };
         for row in &UNCORE {
             let Some(status) = row.status else { continue };
             if global >> row.global_status & 1 != 0 {
@@ -399,12 +447,13 @@ impl Socket {
         Self::poll(bus, counters)?;
         let mut overflows = 0;
         for n in 0..counters.len() {
-            if !counters[n].account.is_due() {
+            let account = &counters[n].account;
+            // A look settles all accounts: it may be the last.
+            if !(account.is_due() || (found.everything && account.owes())) {
                 continue;
             }
             overflows += 1;
-            let account = &mut counters[n].account;
-            let overflow = account.overflow();
+            let overflow = counters[n].account.settle();
             if let Some(o) = &overflow {
                 if o.leader {
                     output.sample(cx, o, values(counters).chain(more.clone()));
@@ -441,6 +490,8 @@ impl Socket {
     ) -> Result<(), HwError> {
         let result = self.give_back(bus, counters);
         self.users -= 1;
-        result.and(self.clear_stale(bus, counters)).and(self.end(bus, found))
+        result
+            .and(self.clear_stale(bus, counters))
+            .and(self.end(bus, found))
     }
 }

@@ -26,7 +26,11 @@ pub(crate) fn place(cpu: u32) -> Place {
     let mut out = b::pmon_shim_cpu::default();
     // SAFETY: `out` is valid; callers name possible CPUs.
     unsafe { b::pmon_shim_cpu(cpu, &mut out) };
-    Place { package: out.package, core: out.core, first_sibling: out.first_sibling }
+    Place {
+        package: out.package,
+        core: out.core,
+        first_sibling: out.first_sibling,
+    }
 }
 
 /// Logical CPUs that can ever exist: numbers below this.
@@ -82,7 +86,10 @@ unsafe extern "C" fn trampoline<F: FnOnce() -> R, R>(info: *mut c_void) {
 /// Runs `function` on `cpu` with interrupts off and waits for its result; `ENODEV` if the CPU is
 /// offline.
 pub(crate) fn run_on<F: FnOnce() -> R + Send, R: Send>(cpu: u32, function: F) -> Result<R> {
-    let mut call = Call { function: Some(function), result: None };
+    let mut call = Call {
+        function: Some(function),
+        result: None,
+    };
     // SAFETY: `call` outlives the call, since `wait` is true; `F` and `R` may change threads.
     let ret = unsafe {
         bindings::smp_call_function_single(

@@ -51,7 +51,11 @@ impl RingPages {
         let base = words.as_mut_ptr();
         // SAFETY: the first page is ours, aligned, and nobody has mapped it yet.
         unsafe { base.cast::<uapi::pmon_map_page>().write(page) };
-        Ok(Self { words, base, ring_words })
+        Ok(Self {
+            words,
+            base,
+            ring_words,
+        })
     }
 
     /// Bytes in all.

@@ -181,26 +181,6 @@ static void test_who_and_where(void)
 	session_close(s);
 }
 
-/* A core counter as leader samples its socket's uncore too. */
-static void test_leader(void)
-{
-	struct session *s = session_open();
-	uint32_t cpu = device_unit(PMON_UNIT_UBOX, 0, 0).pmi_cpu;
-
-	session_add(s, CORE_FIXED(cpu, 0, 200000, .flags = PMON_COUNTER_LEADER));
-	session_add(s, CLOCK(0, 0));
-	session_add(s, COUNTER(PMON_UNIT_CBOX, 0, 0, 0, EV_CBOX_CLOCK, 0));
-	session_add(s, CORE(cpu, 0, 0));
-	session_rings(s, 1 << 20, 0, 0, 0);
-	session_start(s);
-	pin(cpu);
-	work(4000000);
-	session_stop(s);
-	session_verify(s);
-	check(s->tally[0].samples >= 15);
-	session_close(s);
-}
-
 static void test_storm(void)
 {
 	struct session *s = session_open();
@@ -294,7 +274,6 @@ static const struct test tests[] = {
 	{ "wraps", test_wraps },
 	{ "user mode, kernel mode", test_modes },
 	{ "a sample names program and place", test_who_and_where },
-	{ "a core's counter leads its socket", test_leader },
 	{ "a storm is throttled, and nothing is lost", test_storm },
 	{ "stop and start go on exactly", test_stop_and_start },
 	{ "an overflow at the moment of the stop", test_overflow_at_stop },

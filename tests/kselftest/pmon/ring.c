@@ -218,10 +218,13 @@ static void test_damaged_tail(void)
 			make_records(s, 60);
 			check_eq(page->produced, 62);
 			page->tail = used_ring(s)->position;
-			session_drain(s);
+			/* A tail from the future makes overwritten records count as read. */
+			if (!flags)
+				session_drain(s);
 			make_records(s, 2);
 			session_stop(s);
-			session_drain(s);
+			if (!flags)
+				session_drain(s);
 			check_eq(session_stats(s).samples, 64);
 			session_read(s);
 			check_eq(s->count[0].total, 64000);
@@ -278,8 +281,8 @@ static void test_mapping_rules(void)
 	check_errno(map_error(s, size - 4096, 0, both, MAP_SHARED), EINVAL);
 	check_errno(map_error(s, 4096, 0, both, MAP_SHARED), EINVAL);
 	check_errno(map_error(s, size, 4096, both, MAP_SHARED), EINVAL);
-	check_errno(map_error(s, size, 0, both, MAP_PRIVATE), EPERM);
-	check_errno(map_error(s, size, 0, both | PROT_EXEC, MAP_SHARED), EPERM);
+	check_errno(map_error(s, size, 0, both, MAP_PRIVATE), EINVAL);
+	check_errno(map_error(s, size, 0, both | PROT_EXEC, MAP_SHARED), EINVAL);
 	/* A second reader may look on. */
 	check_errno(map_error(s, size, 0, both, MAP_SHARED), 0);
 	check(mremap(s->map, size, size + 4096, MREMAP_MAYMOVE) == MAP_FAILED);

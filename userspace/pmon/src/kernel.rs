@@ -18,6 +18,7 @@ use rustix::{
     time::{clock_gettime, ClockId},
 };
 use std::{
+    cell::Cell,
     fs,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
     time::Duration,
@@ -29,6 +30,8 @@ pub const PATH: &str = "/dev/pmon";
 /// One open file of [`PATH`].
 pub struct DevPmon {
     fd: OwnedFd,
+    /// Before there are rings, the device has nothing to wait for.
+    has_rings: Cell<bool>,
 }
 
 impl DevPmon {
@@ -36,7 +39,7 @@ impl DevPmon {
     pub fn open() -> Result<Self, CallError> {
         let fd = open(PATH, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
             .map_err(|errno| CallError::new(Call::Open, PATH, errno))?;
-        Ok(Self { fd })
+        Ok(Self { fd, has_rings: Cell::new(false) })
     }
 }
 
@@ -67,7 +70,10 @@ impl Device for DevPmon {
     fn make_rings(&self, rings: &mut abi::pmon_rings) -> Result<Box<dyn RingMemory>, Error> {
         ioctl::rings(self.fd.as_fd(), rings).map_err(failed(Call::Rings))?;
         match Mapping::new(self.fd.as_fd(), rings.map_size) {
-            Ok(mapping) => Ok(Box::new(mapping)),
+            Ok(mapping) => {
+                self.has_rings.set(true);
+                Ok(Box::new(mapping))
+            }
             Err(MappingError::Failed(errno)) => Err(CallError::new(Call::Map, "", errno).into()),
             Err(error) => Err(error.into()),
         }
@@ -96,7 +102,10 @@ impl Device for DevPmon {
     }
 
     fn wait(&self, wake: Option<BorrowedFd<'_>>, timeout: Duration) -> Result<(), CallError> {
-        let mut fds = vec![PollFd::new(&self.fd, PollFlags::IN)];
+        let mut fds = Vec::new();
+        if self.has_rings.get() {
+            fds.push(PollFd::new(&self.fd, PollFlags::IN));
+        }
         fds.extend(wake.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)));
         let timeout = Timespec {
             tv_sec: i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX),

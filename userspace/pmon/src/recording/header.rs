@@ -29,6 +29,8 @@ pub struct Header {
     pub ring_bytes: u64,
     /// The rings kept their newest records and dropped the oldest.
     pub overwrite: bool,
+    /// CPUs that write the rings, by number of the ring.
+    pub rings: Vec<u32>,
     /// Events, as they can be given to pmonread again.
     pub events: Vec<String>,
     /// Counters, by id.
@@ -142,7 +144,7 @@ pub struct StatsLine {
 }
 
 impl Header {
-    /// Describes a session that is about to start.
+    /// Describes a session that has its rings and is about to start.
     pub fn new(session: &Session, rings: RingOptions, program: &str, command: &[String]) -> Self {
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Self {
@@ -153,6 +155,7 @@ impl Header {
             start_unix_ns: u64::try_from(since_1970.as_nanos()).unwrap_or(u64::MAX),
             ring_bytes: rings.bytes,
             overwrite: rings.overwrite,
+            rings: session.reader().counts().iter().map(|r| r.cpu).collect(),
             events: session.events().iter().map(Event::to_string).collect(),
             counters: (0..).zip(session.counters()).map(|(id, _)| line(session, id)).collect(),
         }

@@ -101,12 +101,12 @@ impl<R: Read> RecordingReader<R> {
             .chunks_exact(8)
             .map(|c| u64::from_le_bytes(c.try_into().unwrap_or_default()))
             .collect();
-        let cpu = match Record::decode(&words) {
-            Ok(Record::Sample(sample)) => sample.context.cpu,
-            Ok(_) => u32::from(ring),
-            Err(_) => return Err(damaged),
-        };
-        Ok(Item::Record(Merged { ring: ring.into(), cpu, words }))
+        if Record::decode(&words).is_err() {
+            return Err(damaged);
+        }
+        let ring = usize::from(ring);
+        let cpu = self.header.rings.get(ring).copied().ok_or(damaged)?;
+        Ok(Item::Record(Merged { ring, cpu, words }))
     }
 
     fn skip(&mut self, length: u32) -> Result<(), RecordingError> {
