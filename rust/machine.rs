@@ -235,7 +235,6 @@ pub(crate) fn detect(settings: Settings) -> Result<Pin<KBox<Machine>>> {
         }),
         GFP_KERNEL,
     )
-    .map_err(Into::into)
 }
 
 /// Cores of a package.

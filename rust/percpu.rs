@@ -648,12 +648,11 @@ impl Cpu {
 fn attached(
     attachments: &[Option<NonNull<Attachment>>],
 ) -> impl Iterator<Item = &mut Attachment> + '_ {
-    // SAFETY: each is attached, so that only this CPU's sections and NMIs touch it; there is one of
-    // them at a time, and each attachment stands in the array once.
-    attachments
-        .iter()
-        .flatten()
-        .map(|a| unsafe { &mut *a.as_ptr() })
+    attachments.iter().flatten().map(|a| {
+        // SAFETY: each is attached, so that only this CPU's sections and NMIs touch it; there is
+        // one of them at a time, and each attachment stands in the array once.
+        unsafe { &mut *a.as_ptr() }
+    })
 }
 
 impl Inner {
