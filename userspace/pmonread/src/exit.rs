@@ -3,7 +3,7 @@
 //! Exit codes, and the last words of a run that failed.
 
 use crate::child::StartError;
-use pmon::{recording::RecordingError, ReadError};
+use pmon::recording::RecordingError;
 use std::io::{self, Write};
 
 /// How the program ends.
@@ -46,7 +46,7 @@ pub(crate) fn report(error: &anyhow::Error, err: &mut dyn Write) -> Exit {
         if let Some(start) = cause.downcast_ref::<StartError>() {
             return Exit::Command(start.code());
         }
-        if cause.is::<ReadError>() || is_damage(cause.downcast_ref()) {
+        if is_damage(cause.downcast_ref()) {
             return Exit::Incomplete;
         }
     }
@@ -106,7 +106,6 @@ mod tests {
     #[test]
     fn damage_has_its_own_code() {
         assert_eq!(ends(RecordingError::NoTrailer.into()).0.code(), 3);
-        assert_eq!(ends(ReadError::Damaged { cpu: 1, position: 8 }.into()).0.code(), 3);
         assert_eq!(ends(RecordingError::NotOne.into()).0.code(), 1);
     }
 }

@@ -31,7 +31,9 @@ pub struct Context<'a> {
     pub out: &'a mut dyn Write,
     /// Progress, notes and errors.
     pub err: &'a mut dyn Write,
-    /// Whether somebody watches `err`.
+    /// Whether `out` is a terminal.
+    pub out_is_terminal: bool,
+    /// Whether `err` is a terminal, so that somebody watches.
     pub watched: bool,
     /// Opens the device.
     pub open: &'a dyn Fn() -> Result<Session, pmon::Error>,
@@ -43,6 +45,7 @@ pub fn main() -> ExitCode {
     let mut context = Context {
         out: &mut out,
         err: &mut io::stderr(),
+        out_is_terminal: io::stdout().is_terminal(),
         watched: io::stderr().is_terminal(),
         open: &Session::open,
     };

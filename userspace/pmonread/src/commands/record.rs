@@ -30,6 +30,10 @@ const PROGRESS: Duration = Duration::from_millis(500);
 
 pub(crate) fn run(args: &RecordArgs, cx: &mut Context<'_>) -> anyhow::Result<Exit> {
     let events = events(args)?;
+    let path = output(args);
+    if path.is_none() && !args.json && cx.out_is_terminal {
+        bail!("a recording is nothing for a terminal; send it elsewhere, or use --json");
+    }
     let mut session = (cx.open)()?;
     session.add(events, &selection(&args.run))?;
     let rings = RingOptions {
@@ -40,7 +44,6 @@ pub(crate) fn run(args: &RecordArgs, cx: &mut Context<'_>) -> anyhow::Result<Exi
     session.make_rings(rings)?;
     let header = Header::new(&session, rings, PROGRAM, &args.run.command);
 
-    let path = output(args);
     let mut file;
     let out: &mut dyn Write = match &path {
         Some(path) => {

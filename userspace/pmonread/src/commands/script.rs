@@ -9,10 +9,7 @@ use crate::{
     Context,
 };
 use anyhow::Context as _;
-use pmon::{
-    recording::{Item, RecordingReader, Trailer},
-    Error,
-};
+use pmon::recording::{Item, RecordingReader, Trailer};
 use std::{
     fs::File,
     io::{self, BufReader, Read, Write},
@@ -26,7 +23,7 @@ pub(crate) fn run(args: &ScriptArgs, cx: &mut Context<'_>) -> anyhow::Result<Exi
         let name = path.display();
         Box::new(File::open(path).with_context(|| format!("cannot read {name}"))?)
     };
-    let mut reader = RecordingReader::new(BufReader::new(input)).map_err(Error::from)?;
+    let mut reader = RecordingReader::new(BufReader::new(input))?;
     let result = print(args, cx.out, &mut reader);
     // What came before an error stands before its message.
     cx.out.flush()?;
@@ -51,7 +48,7 @@ fn print(
     let labels = Labels::new(reader.header());
     exporter.header(reader.header())?;
     loop {
-        match reader.read().map_err(Error::from)? {
+        match reader.read()? {
             Some(Item::Record(merged)) => export(exporter.as_mut(), &merged, &labels)?,
             Some(Item::Trailer(trailer)) => {
                 exporter.trailer(&trailer, &labels)?;

@@ -5,7 +5,7 @@
 use crate::output::{export, Exporter, Json, Labels};
 use pmon::{
     recording::{Header, RecordingWriter, Trailer},
-    Error, Merged,
+    Merged,
 };
 use std::io::Write;
 
@@ -20,7 +20,7 @@ pub(crate) enum Sink<'a> {
 impl<'a> Sink<'a> {
     pub(crate) fn new(out: &'a mut dyn Write, json: bool, header: &Header) -> anyhow::Result<Self> {
         if !json {
-            return Ok(Self::Recording(RecordingWriter::new(out, header).map_err(Error::from)?));
+            return Ok(Self::Recording(RecordingWriter::new(out, header)?));
         }
         let mut json = Json { out };
         json.header(header)?;
@@ -29,7 +29,7 @@ impl<'a> Sink<'a> {
 
     pub(crate) fn record(&mut self, merged: &Merged) -> anyhow::Result<()> {
         match self {
-            Self::Recording(writer) => Ok(writer.record(merged).map_err(Error::from)?),
+            Self::Recording(writer) => Ok(writer.record(merged)?),
             Self::Json(json, labels) => Ok(export(json, merged, labels)?),
         }
     }
@@ -45,7 +45,7 @@ impl<'a> Sink<'a> {
     pub(crate) fn finish(self, trailer: &Trailer) -> anyhow::Result<()> {
         match self {
             Self::Recording(writer) => {
-                writer.finish(trailer).map_err(Error::from)?;
+                writer.finish(trailer)?;
             }
             Self::Json(mut json, labels) => {
                 json.trailer(trailer, &labels)?;

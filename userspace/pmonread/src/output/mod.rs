@@ -11,7 +11,7 @@ mod text;
 
 pub(crate) use self::{
     csv::{write_rows, Csv},
-    export::{counter_place, export, mode_letters, own_total, Exporter, Labels},
+    export::{export, Exporter, Labels},
     json::{json_line, Json},
     number::{bytes, rate, seconds, thousands},
     table::{Align, Table},
