@@ -18,6 +18,11 @@ use kernel::sync::{
 pub struct Word(Atomic<u64>);
 
 impl Word {
+    /// A word of the kernel's own.
+    pub fn new(value: u64) -> Self {
+        Self(Atomic::new(value))
+    }
+
     /// Reads it, unordered.
     pub fn relaxed(&self) -> u64 {
         self.0.load(Relaxed)

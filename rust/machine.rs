@@ -347,7 +347,7 @@ pub(crate) fn selftest() -> Result {
             .filter(|c| c.id != info.cpu && cpu::is_online(c.id))
         {
             if cpu::place(other.id).first_sibling == place.first_sibling {
-                other.set_sibling_of(info.cpu);
+                other.set_sibling_of(info.cpu, ovf_uncore);
             }
         }
         cpu::run_on(info.cpu, || {

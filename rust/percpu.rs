@@ -8,6 +8,7 @@
 //! stay frozen, and the section does its work at the end. No lock is taken in NMI context.
 
 use crate::{
+    atomic::Word,
     hw::{
         core_pmu::{
             DEBUGCTL_UNCORE_PMI,
@@ -59,10 +60,13 @@ use core::{
 };
 use kernel::{
     prelude::*,
-    sync::atomic::{
-        Atomic,
-        Full,
-        Relaxed, //
+    sync::{
+        atomic::{
+            Atomic,
+            Full,
+            Relaxed, //
+        },
+        Arc, //
     },
 };
 
@@ -85,6 +89,8 @@ pub(crate) struct Attachment {
     pub(crate) output: Output<'static>,
     /// Who waits for them.
     pub(crate) waker: WakerRef,
+    /// Head of the ring when the reader was last woken.
+    pub(crate) woken_at: Arc<Word>,
     /// What it costs.
     pub(crate) stats: Stats,
 }
@@ -110,7 +116,6 @@ pub(crate) struct Inner {
     lvtpc: u32,
     debugctl: Option<u64>,
     needs_debugctl: bool,
-    clear_ovf_uncore: bool,
 }
 
 /// One logical CPU.
@@ -132,6 +137,8 @@ pub(crate) struct Cpu {
     serviced_at: Atomic<u64>,
     /// Services that this CPU, a sibling, has seen.
     seen: Atomic<u64>,
+    /// An uncore PMI sets IA32_PERF_GLOBAL_STATUS bit 61.
+    sets_ovf_uncore: Atomic<bool>,
     in_selftest: Atomic<bool>,
     selftest_nmis: Atomic<u32>,
     /// Logical CPU.
@@ -164,6 +171,7 @@ impl Cpu {
             services: Atomic::new(0),
             serviced_at: Atomic::new(0),
             seen: Atomic::new(0),
+            sets_ovf_uncore: Atomic::new(false),
             in_selftest: Atomic::new(false),
             selftest_nmis: Atomic::new(0),
             id,
@@ -176,7 +184,6 @@ impl Cpu {
                 lvtpc: 0,
                 debugctl: None,
                 needs_debugctl: false,
-                clear_ovf_uncore: false,
             }),
         }
     }
@@ -187,18 +194,19 @@ impl Cpu {
     ///
     /// As [`Cpu::section`].
     pub(crate) unsafe fn own_socket(&self, socket: Socket, needs_debugctl: bool, ovf_uncore: bool) {
+        self.sets_ovf_uncore.store(ovf_uncore, Relaxed);
         // SAFETY: by this function's requirements.
         unsafe {
             self.section(|inner| {
                 inner.socket = Some(socket);
                 inner.needs_debugctl = needs_debugctl;
-                inner.clear_ovf_uncore = ovf_uncore;
             });
         }
     }
 
     /// Says that `owner`, a thread of the same core, takes the socket's PMIs.
-    pub(crate) fn set_sibling_of(&self, owner: u32) {
+    pub(crate) fn set_sibling_of(&self, owner: u32, ovf_uncore: bool) {
+        self.sets_ovf_uncore.store(ovf_uncore, Relaxed);
         self.sibling_of.store(owner, Relaxed);
     }
 
@@ -447,6 +455,7 @@ impl Cpu {
             if !self.has_overflowed() {
                 return self.not_ours();
             }
+            self.clear_ovf_uncore();
             self.pending_ip.store(at.ip, Relaxed);
             self.pending_user.store(at.user, Relaxed);
             self.pending.store(true, Relaxed);
@@ -482,8 +491,17 @@ impl Cpu {
             return 0;
         }
         nmi::set_lvtpc(nmi::lvtpc_nmi());
+        self.clear_ovf_uncore();
         self.late.fetch_add(1, Relaxed);
         1
+    }
+
+    /// Clears what an uncore PMI sets in this CPU's own PMU, before perf sees it.
+    fn clear_ovf_uncore(&self) {
+        if self.sets_ovf_uncore.load(Relaxed) {
+            // The self-test has written it before.
+            let _ = LocalRegisters.write(Reg::Msr(IA32_PERF_GLOBAL_OVF_CTRL), STATUS_OVF_UNCORE);
+        }
     }
 
     /// Both threads of a core get its PMIs; one of them does the work.
@@ -582,10 +600,7 @@ impl Cpu {
             let more = core_pmu::values(&a.core);
             socket.collect(bus, &found, &mut a.uncore, more, &mut a.output, cx)?;
         }
-        if inner.clear_ovf_uncore {
-            // Before perf sees the bit.
-            bus.write(Reg::Msr(IA32_PERF_GLOBAL_OVF_CTRL), STATUS_OVF_UNCORE)?;
-        }
+        self.clear_ovf_uncore();
         socket.end(bus, &found)?;
         self.note_service();
         Ok(found.sources())
@@ -609,6 +624,8 @@ impl Cpu {
     fn wake(&self, inner: &Inner) {
         for a in attached(&inner.attachments) {
             if core::mem::take(&mut a.output.wake) {
+                let head = a.output.ring().map_or(0, |(producer, _)| producer.head());
+                a.woken_at.set_relaxed(head);
                 a.waker.wake();
             }
         }

@@ -6,6 +6,7 @@
 //! touched with the state locked, since mmap() takes it under mmap_lock.
 
 use crate::{
+    atomic::Word,
     hw::core_pmu::Leaf0a,
     logic::{
         core_pmu, counter,
@@ -90,7 +91,8 @@ enum Claim {
 /// One CPU's part.
 struct Part {
     attachment: KBox<Attachment>,
-    ring: Option<usize>,
+    memory: Option<Memory<'static>>,
+    woken_at: Arc<Word>,
     polls: bool,
     timer: Option<ArcHrTimerHandle<Ticker>>,
 }
@@ -102,6 +104,7 @@ struct State {
     leaders: KVec<u32>,
     has_core: bool,
     rings: Option<RingPages>,
+    wake_bytes: u64,
     samples: bool,
     running: bool,
 }
@@ -317,8 +320,9 @@ impl Session {
             let producer =
                 Producer::new(memory, cpu, r.flags, offset, r.wakeup_records, wake_bytes);
             part.attachment.output.attach_ring(producer, memory);
-            part.ring = Some(n);
+            part.memory = Some(memory);
         }
+        state.wake_bytes = u64::from(wake_bytes);
         r.nr_rings = state.parts.len() as u32;
         r.map_size = pages.len() as u64;
         state.rings = Some(pages);
@@ -449,13 +453,13 @@ impl Session {
         Ok(())
     }
 
-    /// Whether a record is to be read, and whether none will come any more.
+    /// Whether records are to be read, and whether none will come any more.
     pub(crate) fn readiness(&self) -> (bool, bool) {
         let state = self.state.lock();
-        let drained = state.parts.iter().all(Part::is_drained);
-        let ready = self.waker.is_ready(drained);
-        let readable = !drained && (ready || !state.running);
-        (readable, !state.running && drained)
+        let unread = |part: &Part| part.unread().is_some_and(|n| n != 0);
+        let any = state.parts.iter().any(unread);
+        let readable = any && (!state.running || state.parts.iter().any(|p| p.is_ready(&state)));
+        (readable, !state.running && !any)
     }
 
     /// The end: stops, and gives everything back.
@@ -533,6 +537,7 @@ impl State {
         let n = match self.parts.iter().position(|p| p.attachment.cpu == cpu) {
             Some(n) => n,
             None => {
+                let woken_at = Arc::new(Word::new(0), GFP_KERNEL)?;
                 let attachment = Attachment {
                     cpu,
                     uncore: KVec::new(),
@@ -540,12 +545,14 @@ impl State {
                     output: Output::new(machine.settings.max_rate),
                     // SAFETY: the session drops its attachments before its waker.
                     waker: unsafe { WakerRef::new(&session.waker) },
+                    woken_at: woken_at.clone(),
                     stats: Stats::default(),
                 };
                 let attachment = KBox::new(attachment, GFP_KERNEL)?;
                 let part = Part {
                     attachment,
-                    ring: None,
+                    memory: None,
+                    woken_at,
                     polls: false,
                     timer: None,
                 };
@@ -653,12 +660,12 @@ impl State {
         }
         let leaf = machine.features.leaf;
         let fixed = c.counter >= PMON_COUNTER_FIXED && c.counter != PMON_COUNTER_ANY;
-        let (width, longest) = if fixed {
-            (leaf.fixed_width, (1 << leaf.fixed_width.max(1)) - 1)
+        let (width, reach) = if fixed {
+            (leaf.fixed_width, u64::MAX)
         } else {
-            (leaf.width, machine.features.max_period())
+            (leaf.width, machine.features.reach())
         };
-        check_period(machine, c.period, longest)?;
+        check_period(machine, c.period, (1 << width.max(1)) - 1)?;
         let allowed = if fixed {
             Ok(0)
         } else {
@@ -697,7 +704,7 @@ impl State {
             GFP_KERNEL,
         )?;
         drop(book);
-        let account = counter::Counter::new(id, width, c.period, false);
+        let account = counter::Counter::new(id, width, c.period, false).within(reach);
         let counter = core_pmu::Counter::new(slot, c.config, user, kernel, account);
         let part = self.part(machine, session, c.box_)?;
         part.attachment.core.push(counter, GFP_KERNEL)?;
@@ -764,12 +771,27 @@ impl Part {
         looked.map_err(hardware)
     }
 
-    fn is_drained(&self) -> bool {
-        // The producer's own state is the other CPU's; the page says the same to those who care.
-        self.attachment
-            .output
-            .ring()
-            .is_none_or(|(_, Memory { page, .. })| page.head.acquire() == page.tail.acquire())
+    /// Bytes in the ring that were not read. The producer's own state is the other CPU's; the page
+    /// says the same to a program that keeps to the rules.
+    fn unread(&self) -> Option<u64> {
+        let memory = self.memory?;
+        Some(
+            memory
+                .page
+                .head
+                .acquire()
+                .wrapping_sub(memory.page.tail.acquire()),
+        )
+    }
+
+    /// Whether a condition to wake the reader holds.
+    fn is_ready(&self, state: &State) -> bool {
+        let (Some(memory), Some(unread)) = (self.memory, self.unread()) else {
+            return false;
+        };
+        let full = state.wake_bytes != 0 && unread >= state.wake_bytes;
+        // Records from before the last wake-up are still there.
+        full || memory.page.tail.relaxed() < self.woken_at.relaxed()
     }
 }
 

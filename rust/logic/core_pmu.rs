@@ -23,12 +23,12 @@ pub struct Features {
 }
 
 impl Features {
-    /// The longest period that a general counter can be loaded for, events.
-    pub fn max_period(&self) -> u64 {
+    /// The longest way to an overflow that a general counter can be loaded for, events: IA32_PMCx
+    /// takes 32 bits and extends their sign.
+    pub fn reach(&self) -> u64 {
         if self.full_width {
-            (1 << self.leaf.width) - 1
+            1 << (self.leaf.width - 1)
         } else {
-            // IA32_PMCx takes 32 bits and extends their sign.
             1 << 31
         }
     }
@@ -312,10 +312,8 @@ impl CorePmu {
                 output.sample(cx, o, values(counters));
                 output.pace(cx.time, &mut counters[n].account);
             }
-            if counters[n].account.samples() {
-                let reg = counters[n].slot.load(self.full_width);
-                bus.write(reg, counters[n].account.load())?;
-            }
+            let reg = counters[n].slot.load(self.full_width);
+            bus.write(reg, counters[n].account.load())?;
         }
         Ok(overflows)
     }

@@ -4,8 +4,9 @@
 //! the next overflow is due.
 //!
 //! A total only ever grows by differences of raw values modulo 2^width. That is exact as long as
-//! the counter is looked at once per wrap, and each wrap raises an overflow (or is seen by the poll
-//! timer long before). Samples stand at multiples of the period: what a counter ran past one is
+//! fewer than 2^width events lie between two looks. So no counter is ever loaded for more than half
+//! of them: the overflow comes half a range before the difference would be ambiguous, for counters
+//! that only count too. Samples stand at multiples of the period: what a counter ran past one is
 //! taken off the way to the next, so that the number of periods sampled is always total / period.
 
 use super::record::Overflow;
@@ -20,6 +21,8 @@ pub struct Counter {
     id: u32,
     leader: bool,
     mask: u64,
+    /// Longest way that is ever loaded, events.
+    reach: u64,
     period: u64,
     stretch: u64,
     total: u64,
@@ -37,6 +40,7 @@ impl Counter {
             id,
             leader,
             mask: (1 << width) - 1,
+            reach: 1 << (width - 1),
             period,
             stretch: 1,
             total: 0,
@@ -44,6 +48,14 @@ impl Counter {
             due: 0,
             sampled: 0,
             overflows: 0,
+        }
+    }
+
+    /// The same, never loaded for more than `reach` events.
+    pub fn within(self, reach: u64) -> Self {
+        Self {
+            reach: self.reach.min(reach),
+            ..self
         }
     }
 
@@ -62,11 +74,6 @@ impl Counter {
         self.overflows
     }
 
-    /// Whether it samples.
-    pub fn samples(&self) -> bool {
-        self.period != 0
-    }
-
     /// Whether its overflow samples everything in reach.
     pub fn is_leader(&self) -> bool {
         self.leader
@@ -83,7 +90,7 @@ impl Counter {
     pub fn load(&mut self) -> u64 {
         let span = self.mask + 1;
         let left = if self.period == 0 {
-            span
+            self.reach
         } else {
             let target = self
                 .sampled
@@ -95,7 +102,7 @@ impl Counter {
             } else {
                 left
             };
-            left.min(self.mask)
+            left.min(self.reach)
         };
         self.due = self.total.saturating_add(left);
         self.last = (span - left) & self.mask;
@@ -124,7 +131,6 @@ impl Counter {
     pub fn settle(&mut self) -> Option<Overflow> {
         self.overflows += u64::from(self.is_due());
         if self.period == 0 {
-            self.due = self.due.saturating_add(self.mask + 1);
             return None;
         }
         let reached = self.total / self.period;
@@ -175,8 +181,14 @@ mod tests {
         // 329468 section 2.1.2 step e: preload with the maximum less the interval.
         assert_eq!(Counter::new(0, 48, 1000, false).load(), (1 << 48) - 1000);
         assert_eq!(Counter::new(0, 44, 1000, false).load(), (1 << 44) - 1000);
-        assert_eq!(Counter::new(0, 44, (1 << 44) - 1, false).load(), 1);
-        assert_eq!(Counter::new(0, 44, 0, false).load(), 0);
+        assert_eq!(Counter::new(0, 44, 1 << 43, false).load(), 1 << 43);
+    }
+
+    #[test]
+    fn never_loaded_for_more_than_half_of_the_range() {
+        assert_eq!(Counter::new(0, 44, (1 << 44) - 1, false).load(), 1 << 43);
+        assert_eq!(Counter::new(0, 44, 0, false).load(), 1 << 43);
+        assert_eq!(Counter::new(0, 48, 0, false).load(), 1 << 47);
     }
 
     #[test]
@@ -216,25 +228,21 @@ mod tests {
     }
 
     #[test]
-    fn a_counting_counter_is_due_once_a_wrap() {
+    fn totals_of_a_counting_counter_over_wraps() {
         for width in [44, 48] {
-            let span = 1u64 << width;
+            let half = 1u64 << (width - 1);
             let mut c = Counter::new(0, width, 0, false);
             c.load();
             let mut expected = 0;
-            for wrap in 1..=3 {
-                c.advance(span - 1);
-                assert!(!c.is_due());
+            for overflow in 1..=6 {
+                // The counter carries out, and goes on to 5 before anybody looks.
                 c.advance(5);
                 assert!(c.is_due());
                 assert_eq!(c.settle(), None);
+                expected += half + 5;
+                assert_eq!((c.total(), c.overflows()), (expected, overflow));
+                assert_eq!(c.load(), half);
                 assert!(!c.is_due());
-                expected += span;
-                assert_eq!(c.total(), expected + 5);
-                assert_eq!(c.overflows(), wrap);
-                c.advance(0xff);
-                c.advance(0xff);
-                assert_eq!(c.total(), expected + 0xff);
             }
         }
     }
@@ -243,16 +251,32 @@ mod tests {
     fn longest_period_at_both_widths() {
         for width in [44, 48] {
             let period = (1u64 << width) - 1;
+            let half = 1u64 << (width - 1);
             let mut c = Counter::new(0, width, period, false);
-            assert_eq!(c.load(), 1);
             for n in 1..=3 {
+                assert_eq!(c.load(), half);
                 c.advance(0);
                 assert!(c.is_due());
+                assert_eq!(c.settle(), None, "half way");
+                assert_eq!(c.load(), half + 1);
+                c.advance(0);
                 assert_eq!(c.settle().map(|o| (o.periods, o.overshoot)), Some((1, 0)));
                 assert_eq!(c.total(), n * period);
-                assert_eq!(c.load(), 1);
             }
         }
+    }
+
+    #[test]
+    fn what_a_stretched_counter_owes() {
+        let mut c = Counter::new(0, 48, 1000, false);
+        c.stretch();
+        let raw = c.load();
+        c.advance(raw + 999);
+        assert!(!c.owes());
+        c.advance(raw + 1500);
+        assert!(c.owes() && !c.is_due());
+        assert_eq!(c.settle().map(|o| (o.periods, o.overshoot)), Some((1, 500)));
+        assert_eq!(c.overflows(), 0);
     }
 
     #[test]

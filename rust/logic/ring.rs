@@ -95,12 +95,11 @@ pub struct Producer {
     wake_records: u64,
     wake_bytes: u64,
     records_since_wake: u64,
-    bytes_at_wake: u64,
 }
 
 impl Producer {
     /// Makes the producer of an empty ring and writes the ring's page. A reader is to be woken
-    /// after `wake_records` records or `wake_bytes` bytes, whichever comes first; 0 is never.
+    /// after `wake_records` records, and when `wake_bytes` bytes are unread; 0 is never.
     pub fn new(
         mem: Memory<'_>,
         cpu: u32,
@@ -124,7 +123,6 @@ impl Producer {
             wake_records: u64::from(wake_records),
             wake_bytes: u64::from(wake_bytes),
             records_since_wake: 0,
-            bytes_at_wake: 0,
         }
     }
 
@@ -138,9 +136,9 @@ impl Producer {
         self.lost
     }
 
-    /// Whether the consumer has read everything.
-    pub fn is_drained(&self, mem: Memory<'_>) -> bool {
-        mem.page.tail.acquire() == self.head
+    /// Position of the newest record's end.
+    pub fn head(&self) -> u64 {
+        self.head
     }
 
     /// Starts a record of `words` words, or counts it as lost when there is no room.
@@ -165,6 +163,7 @@ impl Producer {
         let lost = core::mem::take(&mut self.unreported);
         let end = self.head + total as u64 * 8;
         let mut grant = Grant {
+            start: self.head,
             at: self.head,
             end,
             producer: self,
@@ -221,6 +220,7 @@ impl Producer {
 pub struct Grant<'a> {
     producer: &'a mut Producer,
     mem: Memory<'a>,
+    start: u64,
     at: u64,
     end: u64,
 }
@@ -253,11 +253,13 @@ impl Grant<'_> {
         // B: pairs with C.
         self.mem.page.head.set_release(p.head);
         p.records_since_wake += 1;
-        let wake = (p.wake_records != 0 && p.records_since_wake >= p.wake_records)
-            || (p.wake_bytes != 0 && p.head - p.bytes_at_wake >= p.wake_bytes);
+        let unread = p.head.wrapping_sub(self.mem.page.tail.relaxed());
+        let crossed = p.wake_bytes != 0
+            && unread >= p.wake_bytes
+            && unread.wrapping_sub(self.end - self.start) < p.wake_bytes;
+        let wake = crossed || (p.wake_records != 0 && p.records_since_wake >= p.wake_records);
         if wake {
             p.records_since_wake = 0;
-            p.bytes_at_wake = p.head;
         }
         wake
     }

@@ -462,9 +462,7 @@ impl Socket {
                 }
                 output.pace(cx.time, &mut counters[n].account);
             }
-            if counters[n].account.samples() {
-                bus.write(counters[n].slot.ctr(), counters[n].account.load())?;
-            }
+            bus.write(counters[n].slot.ctr(), counters[n].account.load())?;
         }
         Ok(overflows)
     }

@@ -24,7 +24,7 @@ int pmon_shim_wrmsr(u32 msr, u64 val)
 	return wrmsrq_safe(msr, val);
 }
 
-/* apic_read() and apic_write() are static calls that are not exported; the driver behind them is. */
+/* apic_read() and apic_write() are static calls that are not exported; the APIC's driver is. */
 u32 pmon_shim_lvtpc_read(void)
 {
 	return apic->read(APIC_LVTPC);

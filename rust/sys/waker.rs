@@ -10,15 +10,9 @@ use kernel::{
     fs::File,
     new_poll_condvar,
     prelude::*,
-    sync::{
-        atomic::{
-            Atomic,
-            Relaxed, //
-        },
-        poll::{
-            PollCondVar,
-            PollTable, //
-        },
+    sync::poll::{
+        PollCondVar,
+        PollTable, //
     },
     types::Opaque, //
 };
@@ -30,8 +24,6 @@ pub(crate) struct Waker {
     waiters: PollCondVar,
     #[pin]
     work: Opaque<bindings::irq_work>,
-    /// A wake-up condition was met and the rings have not been empty since.
-    ready: Atomic<bool>,
 }
 
 // SAFETY: the irq_work is only used through the kernel's functions, from any CPU.
@@ -54,24 +46,14 @@ impl Waker {
                 // SAFETY: `slot` is valid for writes.
                 unsafe { b::pmon_shim_init_irq_work(slot, Some(notify)) }
             }),
-            ready: Atomic::new(false),
         })
     }
 
     /// Wakes the waiters soon.
     // NMI: irq_work_queue() is made for it.
     pub(crate) fn wake(&self) {
-        self.ready.store(true, Relaxed);
         // SAFETY: the work is initialised and pinned.
         unsafe { bindings::irq_work_queue(self.work.get()) };
-    }
-
-    /// Whether a wake-up condition was met; `drained`: the rings are empty now.
-    pub(crate) fn is_ready(&self, drained: bool) -> bool {
-        if drained {
-            self.ready.store(false, Relaxed);
-        }
-        self.ready.load(Relaxed)
     }
 
     /// Has `table` woken by [`Waker::wake`].

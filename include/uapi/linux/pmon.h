@@ -154,7 +154,10 @@ struct pmon_unit_info {
 
 /** pmon_counter.counter: any free general counter that can count the event. */
 #define PMON_COUNTER_ANY	0xffffffffU
-/** pmon_counter.counter: fixed counter n (UBox: 0 is the clock; core: 0 instructions, 1 cycles, 2 reference cycles). */
+/**
+ * pmon_counter.counter: fixed counter n. UBox: 0 is the clock; core: 0 instructions, 1 cycles,
+ * 2 reference cycles.
+ */
 #define PMON_COUNTER_FIXED	0x100U
 
 /** Its overflow samples all counters of the session that the interrupted CPU can reach. */
@@ -298,7 +301,7 @@ struct pmon_stats {
 #define PMON_IOC_RINGS	_IO(PMON_IOC_MAGIC, 3)	/* struct pmon_rings */
 #define PMON_IOC_START	_IO(PMON_IOC_MAGIC, 4)	/* argument must be 0 */
 #define PMON_IOC_STOP	_IO(PMON_IOC_MAGIC, 5)	/* argument must be 0 */
-#define PMON_IOC_RESET	_IO(PMON_IOC_MAGIC, 6)	/* argument must be 0; totals to 0, stopped sessions only */
+#define PMON_IOC_RESET	_IO(PMON_IOC_MAGIC, 6)	/* argument must be 0: totals to 0 */
 #define PMON_IOC_READ	_IO(PMON_IOC_MAGIC, 7)	/* struct pmon_read */
 #define PMON_IOC_STATS	_IO(PMON_IOC_MAGIC, 8)	/* struct pmon_stats */
 
@@ -328,7 +331,8 @@ struct pmon_map_page {
  * @data_offset: offset of the data from the start of this page, bytes
  * @data_size: bytes of data, a power of two
  * @head: kernel: end of the newest record
- * @oldest: kernel: start of the oldest record that is whole
+ * @oldest: kernel: in an overwriting ring, start of the oldest record that is
+ *	whole; else 0
  * @produced: kernel: records produced, lost ones included
  * @lost: kernel: records dropped because the ring was full, or overwritten
  *	before @tail had passed them

@@ -7,7 +7,9 @@
     non_camel_case_types,
     non_snake_case,
     non_upper_case_globals,
+    unsafe_op_in_unsafe_fn,
     clippy::all,
+    clippy::undocumented_unsafe_blocks,
     reason = "made by bindgen: names and comments are the header's"
 )]
 

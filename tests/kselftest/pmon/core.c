@@ -4,10 +4,10 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -106,10 +106,10 @@ static void test_wraps(void)
 	session_stop(s);
 	session_verify(s);
 	check_eq(s->count[0].total, 5ULL << 47);
-	check_eq(s->count[0].overflows, 2);
+	check(s->count[0].overflows >= 2);
 	check_eq(s->count[1].total, 5ULL << 30);
 	check_eq(s->tally[1].periods, 2);
-	check_eq(s->count[2].overflows, 2);
+	check(s->count[2].overflows >= 2);
 	session_close(s);
 }
 
@@ -242,28 +242,42 @@ static void test_overflow_at_stop(void)
 	session_close(s);
 }
 
-/* The session's CPU goes away and comes back; what was counted stays, and the machine is sane. */
+/* Takes a CPU offline (0) or online (1); returns the error number. */
+static int set_online(uint32_t cpu, char online)
+{
+	char path[64];
+	int fd, error;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
+	fd = open(path, O_WRONLY);
+	if (fd < 0)
+		ktap_skip("CPU %u cannot go offline", cpu);
+	error = write(fd, online ? "1" : "0", 1) == 1 ? 0 : errno;
+	close(fd);
+	return error;
+}
+
+/* A CPU stays while a session counts on it, and may go before and after. */
 static void test_offline(void)
 {
 	uint32_t cpu = device_info().nr_cpus - 1;
 	struct session *s = session_open();
-	char command[80];
 
+	pin(0);
 	session_add(s, CORE(cpu, 0, 100000));
-	session_add(s, CORE(0, 0, 100000));
 	session_rings(s, 1 << 20, 0, 0, 0);
 	session_start(s);
-	snprintf(command, sizeof(command), "echo 0 > /sys/devices/system/cpu/cpu%u/online", cpu);
-	if (!cpu || system(command))
-		ktap_skip("CPU %u cannot go offline", cpu);
-	sleep_us(5000);
-	session_read(s);
-	command[5] = '1';
-	check(!system(command));
+	check_errno(set_online(cpu, 0), EBUSY);
 	sleep_us(5000);
 	session_stop(s);
-	session_drain(s);
-	check(s->tally[1].samples);
+	session_verify(s);
+	check_errno(set_online(cpu, 0), 0);
+	check_errno(device_call(s->fd, PMON_IOC_START, NULL), ENODEV);
+	check_errno(set_online(cpu, 1), 0);
+	session_start(s);
+	sleep_us(5000);
+	session_stop(s);
+	session_verify(s);
 	session_close(s);
 }
 
@@ -277,7 +291,7 @@ static const struct test tests[] = {
 	{ "a storm is throttled, and nothing is lost", test_storm },
 	{ "stop and start go on exactly", test_stop_and_start },
 	{ "an overflow at the moment of the stop", test_overflow_at_stop },
-	{ "a CPU that goes offline while it counts", test_offline },
+	{ "a CPU stays online while it counts", test_offline },
 };
 
 int main(int argc, char **argv)

@@ -121,6 +121,35 @@ int module_unload(void)
 	return syscall(SYS_delete_module, "pmon", O_NONBLOCK) ? errno : 0;
 }
 
+static int msr_open(unsigned int cpu)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/cpu/%u/msr", cpu);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	check(fd >= 0);
+	return fd;
+}
+
+uint64_t msr_read(unsigned int cpu, uint32_t msr)
+{
+	uint64_t value = 0;
+	int fd = msr_open(cpu);
+
+	check(pread(fd, &value, sizeof(value), msr) == sizeof(value));
+	close(fd);
+	return value;
+}
+
+void msr_write(unsigned int cpu, uint32_t msr, uint64_t value)
+{
+	int fd = msr_open(cpu);
+
+	check(pwrite(fd, &value, sizeof(value), msr) == sizeof(value));
+	close(fd);
+}
+
 void sleep_us(uint64_t us)
 {
 	struct timespec left = {

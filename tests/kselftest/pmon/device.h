@@ -75,6 +75,21 @@ int module_load(const char *parameters);
 /** module_unload() - Unload the module without waiting; 0 or an error number */
 int module_unload(void);
 
+/**
+ * msr_read() - Read a register, past the driver
+ * @cpu: the CPU that does
+ * @msr: its address
+ */
+uint64_t msr_read(unsigned int cpu, uint32_t msr);
+
+/**
+ * msr_write() - Write a register, as somebody else's driver would
+ * @cpu: the CPU that does
+ * @msr: its address
+ * @value: the value
+ */
+void msr_write(unsigned int cpu, uint32_t msr, uint64_t value);
+
 /** sleep_us() - Let this much of the machine's time pass */
 void sleep_us(uint64_t us);
 

@@ -10,6 +10,7 @@
 #define PMON_KTAP_H
 
 #include <stddef.h>
+#include <string.h>
 
 #define ARRAY_SIZE(a)	(sizeof(a) / sizeof((a)[0]))
 

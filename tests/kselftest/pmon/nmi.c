@@ -168,6 +168,33 @@ static int perf_open(int cpu, uint64_t period)
 	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+/*
+ * perf leaves in the counters what it counted with: they get their old values back, so that
+ * what is compared afterwards is ours alone.
+ */
+static const uint32_t perfs_registers[] = {
+	0x309, 0x30a, 0x30b,		/* IA32_FIXED_CTRi */
+	0x4c1, 0x4c2, 0x4c3, 0x4c4,	/* IA32_A_PMCi */
+	0x38f,				/* IA32_PERF_GLOBAL_CTRL */
+};
+static uint64_t saved[64][ARRAY_SIZE(perfs_registers)];
+
+static void before_perf(void)
+{
+	for (uint32_t cpu = 0; cpu < device_info().nr_cpus; cpu++) {
+		for (size_t i = 0; i < ARRAY_SIZE(perfs_registers); i++)
+			saved[cpu][i] = msr_read(cpu, perfs_registers[i]);
+	}
+}
+
+static void after_perf(void)
+{
+	for (uint32_t cpu = 0; cpu < device_info().nr_cpus; cpu++) {
+		for (size_t i = 0; i < ARRAY_SIZE(perfs_registers); i++)
+			msr_write(cpu, perfs_registers[i], saved[cpu][i]);
+	}
+}
+
 static int start_core_error(uint32_t cpu)
 {
 	struct session *s = session_open();
@@ -183,11 +210,15 @@ static int start_core_error(uint32_t cpu)
 static void test_perf_in_the_way(void)
 {
 	long mark = kernel_log_mark();
-	int perf = perf_open(0, 0);
+	int perf, error;
 
+	before_perf();
+	perf = perf_open(0, 0);
 	check(perf >= 0);
-	check_errno(start_core_error(0), EBUSY);
+	error = start_core_error(0);
 	close(perf);
+	after_perf();
+	check_errno(error, EBUSY);
 	check(kernel_log_count(mark, "perf") >= 1);
 	check_errno(start_core_error(0), 0);
 }
@@ -204,9 +235,11 @@ static void test_in_perfs_way(void)
 	check_errno(errno, EBUSY);
 	session_stop(s);
 	session_close(s);
+	before_perf();
 	perf = perf_open(0, 0);
 	check(perf >= 0);
 	close(perf);
+	after_perf();
 }
 
 /* perf samples cycles on the CPU that takes the uncore's PMIs: both get what is theirs. */
@@ -215,9 +248,11 @@ static void test_beside_perf(void)
 	struct session *s = session_open();
 	uint32_t cpu = device_unit(PMON_UNIT_UBOX, 0, 0).pmi_cpu;
 	long mark = kernel_log_mark();
-	int perf = perf_open(cpu, 100000);
 	uint64_t cycles = 0;
+	int perf;
 
+	before_perf();
+	perf = perf_open(cpu, 100000);
 	check(perf >= 0);
 	set_rates(2000000);
 	session_add(s, UBOX(0, 0, 2000));
@@ -233,6 +268,7 @@ static void test_beside_perf(void)
 	session_stop(s);
 	check(read(perf, &cycles, sizeof(cycles)) == sizeof(cycles));
 	close(perf);
+	after_perf();
 	session_verify(s);
 	check(s->tally[0].periods >= 8);
 	check(cycles >= 20 * 100000);
@@ -257,6 +293,7 @@ static void test_watchdog(void)
 	long mark = kernel_log_mark();
 	int error;
 
+	before_perf();
 	if (!set_watchdog("1"))
 		ktap_skip("this kernel has no NMI watchdog");
 	sleep_us(10000);
@@ -270,6 +307,7 @@ static void test_watchdog(void)
 	sleep_us(10000);
 	session_stop(s);
 	check(set_watchdog("0"));
+	after_perf();
 	session_verify(s);
 	session_close(s);
 	check_errno(error, EBUSY);

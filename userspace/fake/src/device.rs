@@ -15,7 +15,11 @@ impl Fake {
     /// The state, unless `call` is to fail.
     fn enter(&self, call: Call) -> Result<RefMut<'_, State>, CallError> {
         let state = self.0.borrow_mut();
-        let failure = state.failures.iter().find(|(c, _)| *c == call).map(|(_, errno)| *errno);
+        let failure = state
+            .failures
+            .iter()
+            .find(|(c, _)| *c == call)
+            .map(|(_, errno)| *errno);
         match failure {
             Some(errno) => Err(CallError::new(call, "", errno)),
             None => Ok(state),
@@ -61,7 +65,11 @@ impl Device for Fake {
             Unit::Core => plan.cpus,
             Unit::Ubox | Unit::Pcu => 1,
         };
-        refuse(index >= nr_boxes || socket >= plan.sockets, Call::Unit, Errno::NXIO)?;
+        refuse(
+            index >= nr_boxes || socket >= plan.sockets,
+            Call::Unit,
+            Errno::NXIO,
+        )?;
         let offline = unit == Unit::Core && plan.offline == Some(index);
         refuse(offline, Call::Unit, Errno::NODEV)?;
         let (config_mask, filter_mask) = match unit {
@@ -75,7 +83,11 @@ impl Device for Fake {
             socket,
             box_: index,
             nr_boxes,
-            mode: if unit == Unit::Cbox { plan.cbox_mode } else { abi::PMON_MODE_PMI },
+            mode: if unit == Unit::Cbox {
+                plan.cbox_mode
+            } else {
+                abi::PMON_MODE_PMI
+            },
             counters: if unit == Unit::Ubox { 2 } else { 4 },
             fixed: match unit {
                 Unit::Ubox => 1,
@@ -84,7 +96,11 @@ impl Device for Fake {
             },
             width: 44,
             fixed_width: 48,
-            pmi_cpu: if unit == Unit::Core { index } else { state.pmi_cpu(socket) },
+            pmi_cpu: if unit == Unit::Core {
+                index
+            } else {
+                state.pmi_cpu(socket)
+            },
             config_mask,
             filter_mask,
             ..Default::default()
@@ -110,8 +126,16 @@ impl Device for Fake {
         arg.id = state.counters.len() as u32; // CAST: at most 512.
         arg.width = 44;
         let core = arg.unit == abi::PMON_UNIT_CORE;
-        let cpu = if core { arg.box_ } else { state.pmi_cpu(arg.socket) };
-        state.counters.push(Counter { arg: *arg, count: abi::pmon_count::default(), cpu });
+        let cpu = if core {
+            arg.box_
+        } else {
+            state.pmi_cpu(arg.socket)
+        };
+        state.counters.push(Counter {
+            arg: *arg,
+            count: abi::pmon_count::default(),
+            cpu,
+        });
         Ok(())
     }
 
@@ -150,13 +174,19 @@ impl Device for Fake {
     fn reset(&self) -> Result<(), CallError> {
         let mut state = self.enter(Call::Reset)?;
         refuse(state.running, Call::Reset, Errno::INPROGRESS)?;
-        state.counters.iter_mut().for_each(|c| c.count = abi::pmon_count::default());
+        state
+            .counters
+            .iter_mut()
+            .for_each(|c| c.count = abi::pmon_count::default());
         Ok(())
     }
 
     fn read(&self, counts: &mut [abi::pmon_count]) -> Result<u64, CallError> {
         let state = self.enter(Call::Read)?;
-        counts.iter_mut().zip(&state.counters).for_each(|(out, c)| *out = c.count);
+        counts
+            .iter_mut()
+            .zip(&state.counters)
+            .for_each(|(out, c)| *out = c.count);
         Ok(state.time)
     }
 
@@ -184,7 +214,10 @@ impl Device for Fake {
         }
         if let Some(fd) = wake.filter(|_| !timeout.is_zero()) {
             let mut fds = [PollFd::from_borrowed_fd(fd, PollFlags::IN)];
-            let millisecond = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+            let millisecond = Timespec {
+                tv_sec: 0,
+                tv_nsec: 1_000_000,
+            };
             // A signal is as good as a time-out here.
             let _ = poll(&mut fds, Some(&millisecond));
         }

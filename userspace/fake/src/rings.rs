@@ -52,8 +52,11 @@ impl Rings {
         let fd = memfd_create("pmon-fake", MemfdFlags::CLOEXEC).map_err(failed)?;
         ftruncate(&fd, size).map_err(failed)?;
         let file = File::from(fd);
-        let mut first =
-            [u64::from(abi::PMON_ABI_VERSION) | (cpus.len() as u64) << 32, PAGE, stride];
+        let mut first = [
+            u64::from(abi::PMON_ABI_VERSION) | (cpus.len() as u64) << 32,
+            PAGE,
+            stride,
+        ];
         if let Some((field, value)) = broken {
             first[field] = value;
         }
@@ -65,7 +68,11 @@ impl Rings {
         let mapping = Mapping::new(file.as_fd(), size)?;
         let producer = |(i, &cpu)| Some(Producer::new(mapping.ring(i)?, cpu, flags, PAGE, 0, 0));
         let producers = cpus.iter().enumerate().filter_map(producer).collect();
-        Ok(Self { mapping: Rc::new(mapping), producers, cpus })
+        Ok(Self {
+            mapping: Rc::new(mapping),
+            producers,
+            cpus,
+        })
     }
 
     pub(crate) fn share(&self) -> Box<dyn RingMemory> {
@@ -106,9 +113,17 @@ impl Rings {
 
     /// Overwrites a word of ring 0: of its data, or (`Err`) one of its positions.
     pub(crate) fn poke(&self, place: Result<usize, usize>, value: u64) {
-        let Some(mem) = self.mapping.ring(0) else { return };
+        let Some(mem) = self.mapping.ring(0) else {
+            return;
+        };
         let page = mem.page;
-        let positions = [&page.head, &page.oldest, &page.produced, &page.lost, &page.tail];
+        let positions = [
+            &page.head,
+            &page.oldest,
+            &page.produced,
+            &page.lost,
+            &page.tail,
+        ];
         match place {
             Ok(index) => mem.data[index % mem.data.len()].set_relaxed(value),
             Err(index) => positions[index % positions.len()].set_relaxed(value),

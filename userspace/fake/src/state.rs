@@ -117,7 +117,9 @@ impl State {
             let before = c.count.total;
             c.count.total += self.plan.rate + id as u64;
             c.count.enabled_ns += 1_000_000;
-            let Some(multiples) = c.count.total.checked_div(c.arg.period) else { continue };
+            let Some(multiples) = c.count.total.checked_div(c.arg.period) else {
+                continue;
+            };
             let periods = multiples - before / c.arg.period;
             if periods != 0 {
                 c.count.overflows += 1;
@@ -144,8 +146,12 @@ impl State {
             };
             same && (leader || (o.arg.unit == abi::PMON_UNIT_CORE) == core)
         };
-        let values: Vec<_> =
-            self.counters.iter().filter(|o| seen(o)).map(|o| (o.arg.id, o.count.total)).collect();
+        let values: Vec<_> = self
+            .counters
+            .iter()
+            .filter(|o| seen(o))
+            .map(|o| (o.arg.id, o.count.total))
+            .collect();
         let Some(rings) = &mut self.rings else { return };
         let ring = rings.of_cpu(cpu);
         let cx = Context {
@@ -158,7 +164,12 @@ impl State {
             socket,
         };
         // CAST: ids are below 512.
-        let overflow = Overflow { id: id as u32, leader, periods, overshoot };
+        let overflow = Overflow {
+            id: id as u32,
+            leader,
+            periods,
+            overshoot,
+        };
         rings.write(ring, &cx, &overflow, &values);
         self.samples += 1;
     }

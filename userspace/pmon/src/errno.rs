@@ -84,7 +84,11 @@ pub struct CallError {
 impl CallError {
     /// The failure of `call`.
     pub fn new(call: Call, subject: impl Into<String>, errno: Errno) -> Self {
-        Self { call, subject: subject.into(), errno }
+        Self {
+            call,
+            subject: subject.into(),
+            errno,
+        }
     }
 }
 
@@ -234,10 +238,14 @@ mod tests {
     #[test]
     fn every_number_of_the_contract_is_explained_for_every_call() {
         for call in Call::ALL {
-            let names: Vec<_> =
-                (1..134).filter_map(|n| explain(call, Errno::from_raw_os_error(n))).collect();
+            let names: Vec<_> = (1..134)
+                .filter_map(|n| explain(call, Errno::from_raw_os_error(n)))
+                .collect();
             for name in CONTRACT {
-                assert!(names.iter().any(|(n, text)| *n == name && !text.is_empty()), "{name}");
+                assert!(
+                    names.iter().any(|(n, text)| *n == name && !text.is_empty()),
+                    "{name}"
+                );
             }
         }
     }
@@ -254,6 +262,9 @@ mod tests {
         assert!(text.starts_with("cannot add `ubox/clockticks/`: the box has no free counter"));
         assert!(text.ends_with("(ENOSPC)"));
         let other = CallError::new(Call::Start, "", Errno::IO).to_string();
-        assert_eq!(other, "cannot start counting: Input/output error (os error 5)");
+        assert_eq!(
+            other,
+            "cannot start counting: Input/output error (os error 5)"
+        );
     }
 }

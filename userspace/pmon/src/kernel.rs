@@ -39,7 +39,10 @@ impl DevPmon {
     pub fn open() -> Result<Self, CallError> {
         let fd = open(PATH, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())
             .map_err(|errno| CallError::new(Call::Open, PATH, errno))?;
-        Ok(Self { fd, has_rings: Cell::new(false) })
+        Ok(Self {
+            fd,
+            has_rings: Cell::new(false),
+        })
     }
 }
 
@@ -56,8 +59,12 @@ impl Device for DevPmon {
     }
 
     fn unit(&self, unit: Unit, socket: u32, index: u32) -> Result<abi::pmon_unit_info, CallError> {
-        let mut info =
-            abi::pmon_unit_info { unit: unit.number(), socket, box_: index, ..Default::default() };
+        let mut info = abi::pmon_unit_info {
+            unit: unit.number(),
+            socket,
+            box_: index,
+            ..Default::default()
+        };
         ioctl::unit(self.fd.as_fd(), &mut info)
             .map_err(|errno| CallError::new(Call::Unit, format!("{unit} {index}"), errno))?;
         Ok(info)

@@ -21,7 +21,9 @@ impl List {
 
     /// Whether `number` is in it.
     pub fn contains(&self, number: u32) -> bool {
-        self.0.iter().any(|&(first, last)| (first..=last).contains(&number))
+        self.0
+            .iter()
+            .any(|&(first, last)| (first..=last).contains(&number))
     }
 
     /// The largest number in it.

@@ -43,7 +43,9 @@ impl Machine {
         let mut boxes = Vec::new();
         for unit in [Unit::Ubox, Unit::Cbox, Unit::Pcu] {
             for socket in 0..info.nr_sockets {
-                let Some(first) = ask(device, unit, socket, 0)? else { continue };
+                let Some(first) = ask(device, unit, socket, 0)? else {
+                    continue;
+                };
                 boxes.push(first);
                 for index in 1..first.info.nr_boxes {
                     boxes.extend(ask(device, unit, socket, index)?);
@@ -55,7 +57,11 @@ impl Machine {
         }
         let socket = |cpu| Some((cpu, device.socket_of_cpu(cpu)?));
         let sockets = (0..info.nr_cpus).filter_map(socket).collect();
-        Ok(Self { info, boxes, sockets })
+        Ok(Self {
+            info,
+            boxes,
+            sockets,
+        })
     }
 
     /// The boxes of `unit`.
@@ -82,7 +88,13 @@ fn ask(
     match device.unit(unit, socket, index) {
         Ok(info) => {
             let mode = Mode::from_number(info.mode);
-            Ok(Some(BoxInfo { unit, socket, index, mode, info }))
+            Ok(Some(BoxInfo {
+                unit,
+                socket,
+                index,
+                mode,
+                info,
+            }))
         }
         Err(error) if matches!(error.errno, Errno::NXIO | Errno::NODEV) => Ok(None),
         Err(error) => Err(error),

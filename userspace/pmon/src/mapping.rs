@@ -59,7 +59,11 @@ impl Mapping {
         // SAFETY: a new mapping at an address of the kernel's choice; no memory of ours changes.
         let base = unsafe { mmap(ptr::null_mut(), size, prot, MapFlags::SHARED, fd, 0) }
             .map_err(MappingError::Failed)?;
-        let mut mapping = Self { base, size, rings: Vec::new() };
+        let mut mapping = Self {
+            base,
+            size,
+            rings: Vec::new(),
+        };
         mapping.rings = mapping.layout()?;
         Ok(mapping)
     }
@@ -102,7 +106,9 @@ impl Mapping {
 
     /// The mapping's `len` words from `offset`, when they are inside it and aligned.
     fn words(&self, offset: usize, len: usize) -> Option<&[Word]> {
-        let end = len.checked_mul(8).and_then(|bytes| bytes.checked_add(offset))?;
+        let end = len
+            .checked_mul(8)
+            .and_then(|bytes| bytes.checked_add(offset))?;
         if end > self.size || offset % 8 != 0 {
             return None;
         }
@@ -126,7 +132,10 @@ impl RingMemory for Mapping {
 
     fn ring(&self, index: usize) -> Option<Memory<'_>> {
         let &(page, data, len) = self.rings.get(index)?;
-        Some(Memory { page: self.page(page)?, data: self.words(data, len)? })
+        Some(Memory {
+            page: self.page(page)?,
+            data: self.words(data, len)?,
+        })
     }
 }
 

@@ -79,7 +79,10 @@ pub(crate) struct Merge {
 
 impl Merge {
     pub(crate) fn push(&mut self, merged: Merged) {
-        self.waiting.push(Reverse(Waiting { arrival: self.arrivals, merged }));
+        self.waiting.push(Reverse(Waiting {
+            arrival: self.arrivals,
+            merged,
+        }));
         self.arrivals += 1;
     }
 
@@ -113,7 +116,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn merged(ring: usize, time: u64, seq: u64) -> Merged {
-        Merged { ring, cpu: 0, words: [24 << 48 | 9, time, seq].into() }
+        Merged {
+            ring,
+            cpu: 0,
+            words: [24 << 48 | 9, time, seq].into(),
+        }
     }
 
     fn drain(merge: &mut Merge) -> Vec<Merged> {

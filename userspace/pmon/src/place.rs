@@ -103,24 +103,41 @@ pub(crate) fn place(
     machine: &Machine,
 ) -> Result<Vec<Placement>, PlaceError> {
     check_lists(event, selection, machine)?;
-    let usable: Vec<_> = machine.of_unit(event.unit).filter(|b| b.mode != Mode::Absent).collect();
+    let usable: Vec<_> = machine
+        .of_unit(event.unit)
+        .filter(|b| b.mode != Mode::Absent)
+        .collect();
     let Some(last) = usable.iter().map(|b| b.index).max() else {
-        return Err(PlaceError::NoUnit { event: event.label(), unit: event.unit });
+        return Err(PlaceError::NoUnit {
+            event: event.label(),
+            unit: event.unit,
+        });
     };
     if let Some((_, index)) = event.boxes.filter(|&(_, end)| end > last) {
-        return Err(PlaceError::NoBox { event: event.label(), unit: event.unit, index, last });
+        return Err(PlaceError::NoBox {
+            event: event.label(),
+            unit: event.unit,
+            index,
+            last,
+        });
     }
     let named = |list: &Option<List>, number| list.as_ref().is_none_or(|l| l.contains(number));
     let placements: Vec<_> = usable
         .into_iter()
         .filter(|b| {
             let socket = machine.socket_of(b.unit, b.socket, b.index);
-            event.boxes.is_none_or(|(first, end)| (first..=end).contains(&b.index))
+            event
+                .boxes
+                .is_none_or(|(first, end)| (first..=end).contains(&b.index))
                 && socket.is_none_or(|s| named(&selection.sockets, s) && named(&event.sockets, s))
                 && (b.unit != Unit::Core || named(&selection.cpus, b.index))
         })
         .map(|b| Placement {
-            place: Place { unit: b.unit, socket: b.socket, index: b.index },
+            place: Place {
+                unit: b.unit,
+                socket: b.socket,
+                index: b.index,
+            },
             mode: b.mode,
         })
         .collect();
@@ -133,15 +150,23 @@ pub(crate) fn place(
 fn check_lists(event: &Event, selection: &Selection, machine: &Machine) -> Result<(), PlaceError> {
     let info = &machine.info;
     let past = |list: &Option<List>, has: u32| {
-        list.as_ref().and_then(List::last).filter(|last| *last >= has)
+        list.as_ref()
+            .and_then(List::last)
+            .filter(|last| *last >= has)
     };
     for sockets in [&selection.sockets, &event.sockets] {
         if let Some(socket) = past(sockets, info.nr_sockets) {
-            return Err(PlaceError::NoSocket { socket, has: info.nr_sockets });
+            return Err(PlaceError::NoSocket {
+                socket,
+                has: info.nr_sockets,
+            });
         }
     }
     match past(&selection.cpus, info.nr_cpus) {
-        Some(cpu) => Err(PlaceError::NoCpu { cpu, has: info.nr_cpus }),
+        Some(cpu) => Err(PlaceError::NoCpu {
+            cpu,
+            has: info.nr_cpus,
+        }),
         None => Ok(()),
     }
 }

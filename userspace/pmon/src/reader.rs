@@ -75,7 +75,12 @@ impl<'a> Reader<'a> {
         let ring = |index| {
             let m = memory.ring(index)?;
             let consumer = Consumer::new(m.page, m.data).ok()?;
-            Some(Ring { consumer, words: m.data.len(), read: 0, damaged: 0 })
+            Some(Ring {
+                consumer,
+                words: m.data.len(),
+                read: 0,
+                damaged: 0,
+            })
         };
         Self {
             rings: (0..memory.len()).filter_map(ring).collect(),
@@ -147,7 +152,11 @@ impl Ring<'_> {
                 Ok(Some(words)) => {
                     // CAST: the type is the low half.
                     self.read += u64::from(buffer[0] as u32 != TYPE_LOST);
-                    merge.push(Merged { ring: index, cpu, words: buffer[..words].into() });
+                    merge.push(Merged {
+                        ring: index,
+                        cpu,
+                        words: buffer[..words].into(),
+                    });
                     left = left.saturating_sub(words);
                 }
                 Err(RingError::Damaged { position }) => {

@@ -80,7 +80,11 @@ pub struct RingOptions {
 
 impl Default for RingOptions {
     fn default() -> Self {
-        Self { bytes: 1 << 20, wakeup_records: 0, overwrite: false }
+        Self {
+            bytes: 1 << 20,
+            wakeup_records: 0,
+            overwrite: false,
+        }
     }
 }
 
@@ -126,7 +130,13 @@ impl Session {
     pub fn on(device: Box<dyn Device>) -> Result<Self, Error> {
         let machine = Machine::gather(device.as_ref())?;
         let (events, counters) = (Vec::new(), Vec::new());
-        Ok(Self { machine, events, counters, rings: None, device })
+        Ok(Self {
+            machine,
+            events,
+            counters,
+            rings: None,
+            device,
+        })
     }
 
     /// The machine, as it was when the session was opened.
@@ -168,20 +178,25 @@ impl Session {
             unit: place.unit.number(),
             socket: place.socket,
             box_: place.index,
-            counter: event.counter.map_or(abi::PMON_COUNTER_ANY, CounterNr::to_abi),
+            counter: event
+                .counter
+                .map_or(abi::PMON_COUNTER_ANY, CounterNr::to_abi),
             flags: flags(event),
             config: event.config,
             filter: event.filter,
             period: event.period.unwrap_or(0),
             ..Default::default()
         };
-        self.device
-            .add(&mut arg)
-            .map_err(|error| CallError { subject: format!("`{event}` to {place}"), ..error })?;
+        self.device.add(&mut arg).map_err(|error| CallError {
+            subject: format!("`{event}` to {place}"),
+            ..error
+        })?;
         self.counters.push(Counter {
             event: self.events.len(),
             place,
-            socket: self.machine.socket_of(place.unit, place.socket, place.index),
+            socket: self
+                .machine
+                .socket_of(place.unit, place.socket, place.index),
             counter: CounterNr::from_abi(arg.counter),
             width: arg.width,
             mode: placement.mode,
@@ -192,7 +207,11 @@ impl Session {
     /// Makes the rings; needed for sampling. No events can be added afterwards.
     pub fn make_rings(&mut self, options: RingOptions) -> Result<(), Error> {
         let mut arg = abi::pmon_rings {
-            flags: if options.overwrite { abi::PMON_RINGS_OVERWRITE } else { 0 },
+            flags: if options.overwrite {
+                abi::PMON_RINGS_OVERWRITE
+            } else {
+                0
+            },
             bytes: options.bytes,
             wakeup_records: options.wakeup_records,
             ..Default::default()
@@ -241,7 +260,10 @@ impl Session {
             enabled_ns: c.enabled_ns,
             frozen_ns: c.frozen_ns,
         };
-        Ok(Totals { time, counts: counts.iter().map(total).collect() })
+        Ok(Totals {
+            time,
+            counts: counts.iter().map(total).collect(),
+        })
     }
 
     /// What the session costs and did.

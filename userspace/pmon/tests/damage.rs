@@ -11,8 +11,12 @@ use std::time::Duration;
 type Hit = (Result<usize, usize>, u64);
 
 fn hit() -> impl Strategy<Value = Hit> {
-    let value =
-        prop_oneof![any::<u64>(), 0..5000u64, Just(u64::MAX), (0..9u64).prop_map(|n| n << 51)];
+    let value = prop_oneof![
+        any::<u64>(),
+        0..5000u64,
+        Just(u64::MAX),
+        (0..9u64).prop_map(|n| n << 51)
+    ];
     let place = prop_oneof![(0..512usize).prop_map(Ok), (0..5usize).prop_map(Err)];
     (place, value)
 }

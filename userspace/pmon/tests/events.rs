@@ -37,7 +37,10 @@ fn perf_users_find_their_syntax() {
     assert_eq!(one("core/cycles/:k"), one("core/cycles,k/"));
     assert_eq!(one("core/cpu-cycles/"), one("core/cycles/"));
     assert_eq!(one("pcu/clockticks"), one("pcu/clockticks/"));
-    assert_eq!(one("core/cycles,period=1_000/"), one("core/cycles,period=1K/"));
+    assert_eq!(
+        one("core/cycles,period=1_000/"),
+        one("core/cycles,period=1K/")
+    );
 }
 
 #[test]
@@ -51,29 +54,50 @@ fn lists_are_split_outside_slashes() {
 fn boxes_and_sockets() {
     assert_eq!(one("cbox2-5/clockticks/").boxes, Some((2, 5)));
     assert_eq!(one("core3/cycles/").boxes, Some((3, 3)));
-    assert_eq!(one("cbox/clockticks,socket=0-1/").sockets, Some(List::range(0, 1)));
+    assert_eq!(
+        one("cbox/clockticks,socket=0-1/").sockets,
+        Some(List::range(0, 1))
+    );
 }
 
 #[test]
 fn filters_go_where_the_manual_has_them() {
-    assert_eq!(one("cbox/event=0x34,state=0x3f/").filter, [0x3f << 17, 0, 0, 0]);
+    assert_eq!(
+        one("cbox/event=0x34,state=0x3f/").filter,
+        [0x3f << 17, 0, 0, 0]
+    );
     let e = one("cbox/event=0x35,nid=0x3,opc=0x182,nc,isoc/");
     assert_eq!(e.filter, [0, 0x3 | 0x182 << 20 | 1 << 30 | 1 << 31, 0, 0]);
     let e = one("cbox/event=0x35,tid=0x1e/");
     assert_eq!((e.filter[0], e.config), (0x1e, 0x35 | 1 << 19));
-    assert_eq!(one("cbox/event=0x35,filter_opc=0x182/"), one("cbox/event=0x35,opc=0x182/"));
+    assert_eq!(
+        one("cbox/event=0x35,filter_opc=0x182/"),
+        one("cbox/event=0x35,opc=0x182/")
+    );
     assert_eq!(one("pcu/event=0xb,filter=0x14/").filter, [0x14, 0, 0, 0]);
-    assert_eq!(one("pcu/event=0xc,filter_band1=0x14/").filter, [0x1400, 0, 0, 0]);
+    assert_eq!(
+        one("pcu/event=0xc,filter_band1=0x14/").filter,
+        [0x1400, 0, 0, 0]
+    );
 }
 
 #[test]
 fn control_bits_go_where_the_manual_has_them() {
     let e = one("pcu/event=0x80,occ_sel=3,occ_invert,occ_edge,ev_sel_ext,edge,thresh=0x1f/");
-    assert_eq!(e.config, 0x80 | 3 << 14 | 1 << 30 | 1 << 31 | 1 << 21 | 1 << 18 | 0x1f << 24);
+    assert_eq!(
+        e.config,
+        0x80 | 3 << 14 | 1 << 30 | 1 << 31 | 1 << 21 | 1 << 18 | 0x1f << 24
+    );
     let e = one("core/event=0xc2,umask=1,cmask=0x10,inv,any,edge=0/");
     assert_eq!(e.config, 0x1c2 | 0x10 << 24 | 1 << 23 | 1 << 21);
-    assert_eq!(one("cbox/event=0x11,thresh=255,edge/").config, 0x11 | 255 << 24 | 1 << 18);
-    assert_eq!(one("ubox/event=0x42,umask=8,thresh=3,counter=1/").config, 0x842 | 3 << 24);
+    assert_eq!(
+        one("cbox/event=0x11,thresh=255,edge/").config,
+        0x11 | 255 << 24 | 1 << 18
+    );
+    assert_eq!(
+        one("ubox/event=0x42,umask=8,thresh=3,counter=1/").config,
+        0x842 | 3 << 24
+    );
 }
 
 #[test]
@@ -89,19 +113,29 @@ fn names_stand_for_codes_and_fixed_counters() {
         ("cbox/clockticks/", 0),
         ("pcu/clockticks/", 0),
     ] {
-        assert_eq!((one(text).config, one(text).counter), (config, None), "{text}");
+        assert_eq!(
+            (one(text).config, one(text).counter),
+            (config, None),
+            "{text}"
+        );
     }
     for (text, nr) in [("instructions", 0), ("cycles", 1), ("ref-cycles", 2)] {
         let e = one(&format!("core/{text},fixed/"));
         assert_eq!((e.config, e.counter), (0, Some(CounterNr::Fixed(nr))));
     }
     assert_eq!(one("core/fixed=1/").counter, Some(CounterNr::Fixed(1)));
-    assert_eq!(one("core/cycles,counter=2/").counter, Some(CounterNr::General(2)));
+    assert_eq!(
+        one("core/cycles,counter=2/").counter,
+        Some(CounterNr::General(2))
+    );
 }
 
 #[test]
 fn labels_leave_out_how_to_sample() {
-    assert_eq!(one("ubox/clockticks,period=1M,leader/").label(), "ubox/clockticks/");
+    assert_eq!(
+        one("ubox/clockticks,period=1M,leader/").label(),
+        "ubox/clockticks/"
+    );
     assert_eq!(
         one("cbox0/event=52,umask=17,period=7/u".trim_end_matches('u')).label(),
         "cbox0/event=0x34,umask=0x11/"
@@ -171,7 +205,10 @@ fn every_mistake_has_its_message() {
     ];
     for (text, expected) in cases {
         let message = message(text);
-        assert!(message.contains(expected), "{text}:\n  {message}\n  {expected}");
+        assert!(
+            message.contains(expected),
+            "{text}:\n  {message}\n  {expected}"
+        );
     }
 }
 
@@ -179,8 +216,17 @@ fn every_mistake_has_its_message() {
 fn any_event() -> impl Strategy<Value = Event> {
     let unit = prop::sample::select(Unit::ALL.to_vec());
     let boxes = prop::option::of((0..20u32, 0..20u32).prop_map(|(a, n)| (a, a + n)));
-    let options = (any::<bool>(), any::<bool>(), prop::option::of(1..u64::MAX), 0..4u32);
-    let bits = (any::<u64>(), any::<[u32; 4]>(), any::<prop::sample::Index>());
+    let options = (
+        any::<bool>(),
+        any::<bool>(),
+        prop::option::of(1..u64::MAX),
+        0..4u32,
+    );
+    let bits = (
+        any::<u64>(),
+        any::<[u32; 4]>(),
+        any::<prop::sample::Index>(),
+    );
     (unit, boxes, options, bits, any::<[bool; 3]>()).prop_map(
         |(
             unit,

@@ -32,14 +32,25 @@ fn recording() -> &'static Sample {
         session.stop().unwrap();
         let mut reader = session.reader();
         reader.fill_last();
-        let records: Vec<_> = std::iter::from_fn(|| reader.pop()).map(Result::unwrap).collect();
-        let trailer = Trailer::new(&reader, &session.totals().unwrap(), &session.stats().unwrap());
+        let records: Vec<_> = std::iter::from_fn(|| reader.pop())
+            .map(Result::unwrap)
+            .collect();
+        let trailer = Trailer::new(
+            &reader,
+            &session.totals().unwrap(),
+            &session.stats().unwrap(),
+        );
         let mut writer = RecordingWriter::new(Vec::new(), &header).unwrap();
         records.iter().for_each(|r| writer.record(r).unwrap());
         let size = writer.bytes();
         let bytes = writer.finish(&trailer).unwrap();
         assert!(size < bytes.len() as u64 && bytes.len() % 8 == 0);
-        Sample { header, records, trailer, bytes }
+        Sample {
+            header,
+            records,
+            trailer,
+            bytes,
+        }
     })
 }
 
@@ -81,9 +92,25 @@ fn what_is_written_is_read() {
 #[test]
 fn the_header_says_machine_events_and_mode() {
     let header = &recording().header;
-    assert_eq!((header.machine.family, header.machine.model, header.machine.sockets), (6, 62, 2));
-    assert_eq!(header.events, ["core/cycles,period=3000/", "ubox/clockticks,period=4000,leader/"]);
-    assert_eq!((header.counters[4].mode.as_str(), header.counters[4].leader), ("pmi", true));
+    assert_eq!(
+        (
+            header.machine.family,
+            header.machine.model,
+            header.machine.sockets
+        ),
+        (6, 62, 2)
+    );
+    assert_eq!(
+        header.events,
+        [
+            "core/cycles,period=3000/",
+            "ubox/clockticks,period=4000,leader/"
+        ]
+    );
+    assert_eq!(
+        (header.counters[4].mode.as_str(), header.counters[4].leader),
+        ("pmi", true)
+    );
     assert_eq!(header.counters[5].place(), "ubox0@1");
     assert_eq!(header.counters[0].place(), "core0");
 }
@@ -91,20 +118,30 @@ fn the_header_says_machine_events_and_mode() {
 #[test]
 fn other_files_and_versions_are_refused() {
     assert!(matches!(read(b"").2, Some(RecordingError::NotOne)));
-    assert!(matches!(read(b"PERFILE2 and so on").2, Some(RecordingError::NotOne)));
+    assert!(matches!(
+        read(b"PERFILE2 and so on").2,
+        Some(RecordingError::NotOne)
+    ));
     let mut newer = recording().bytes.clone();
     newer[8] = 9;
     let error = read(&newer).2.unwrap();
-    assert!(error.to_string().contains("has version 9, this program reads version 1"));
+    assert!(error
+        .to_string()
+        .contains("has version 9, this program reads version 1"));
     let mut huge = MAGIC.to_vec();
     huge.extend([1, 0, 0, 0, 255, 255, 255, 255]);
-    assert!(matches!(read(&huge).2, Some(RecordingError::Damaged { what: "header", .. })));
+    assert!(matches!(
+        read(&huge).2,
+        Some(RecordingError::Damaged { what: "header", .. })
+    ));
 }
 
 #[test]
 fn frames_of_newer_programs_are_skipped() {
     let sample = recording();
-    let (_, trailer_frame) = sample.bytes.split_at(sample.bytes.len() - trailer_bytes(sample));
+    let (_, trailer_frame) = sample
+        .bytes
+        .split_at(sample.bytes.len() - trailer_bytes(sample));
     let mut bytes = sample.bytes[..sample.bytes.len() - trailer_frame.len()].to_vec();
     bytes.extend([77, 0, 0, 0, 8, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]);
     bytes.extend(trailer_frame);
@@ -116,7 +153,10 @@ fn frames_of_newer_programs_are_skipped() {
 /// Bytes of the trailer's frame.
 fn trailer_bytes(sample: &Sample) -> usize {
     let mut writer = RecordingWriter::new(Vec::new(), &sample.header).unwrap();
-    sample.records.iter().for_each(|r| writer.record(r).unwrap());
+    sample
+        .records
+        .iter()
+        .for_each(|r| writer.record(r).unwrap());
     sample.bytes.len() - writer.bytes() as usize
 }
 

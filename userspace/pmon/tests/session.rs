@@ -11,7 +11,9 @@ use std::time::Duration;
 
 fn session(fake: &Fake, events: &str) -> Session {
     let mut session = fake.session().unwrap();
-    session.add(parse(events).unwrap(), &Selection::default()).unwrap();
+    session
+        .add(parse(events).unwrap(), &Selection::default())
+        .unwrap();
     session
 }
 
@@ -27,13 +29,18 @@ fn wait(session: &Session) {
 }
 
 fn pop_all(reader: &mut Reader<'_>) -> Vec<Merged> {
-    std::iter::from_fn(|| reader.pop()).map(Result::unwrap).collect()
+    std::iter::from_fn(|| reader.pop())
+        .map(Result::unwrap)
+        .collect()
 }
 
 #[test]
 fn wildcards_take_all_boxes_of_all_sockets() {
     let fake = Fake::default();
-    let session = session(&fake, "cbox/event=0x34,state=0x3f/,ubox/clockticks/,core/cycles/u");
+    let session = session(
+        &fake,
+        "cbox/event=0x34,state=0x3f/,ubox/clockticks/,core/cycles/u",
+    );
     assert_eq!(session.counters().len(), 2 * 3 + 2 + 4);
     let added = fake.added();
     let cbox: Vec<_> = added[..6].iter().map(|c| (c.socket, c.box_)).collect();
@@ -50,18 +57,37 @@ fn sockets_and_cpus_are_chosen() {
     let places = |events: &str, selection: &Selection| {
         let mut session = Fake::default().session().unwrap();
         session.add(parse(events).unwrap(), selection).unwrap();
-        session.counters().iter().map(|c| c.place.to_string()).collect::<Vec<_>>()
+        session
+            .counters()
+            .iter()
+            .map(|c| c.place.to_string())
+            .collect::<Vec<_>>()
     };
-    assert_eq!(places("ubox/clockticks/", &select(Some("1"), None)), ["ubox0 on socket 1"]);
-    assert_eq!(places("core/cycles/", &select(None, Some("1,3"))), ["core1", "core3"]);
-    assert_eq!(places("core/cycles/", &select(Some("1"), None)), ["core2", "core3"]);
+    assert_eq!(
+        places("ubox/clockticks/", &select(Some("1"), None)),
+        ["ubox0 on socket 1"]
+    );
+    assert_eq!(
+        places("core/cycles/", &select(None, Some("1,3"))),
+        ["core1", "core3"]
+    );
+    assert_eq!(
+        places("core/cycles/", &select(Some("1"), None)),
+        ["core2", "core3"]
+    );
     assert_eq!(places("core2/cycles/", &Selection::default()), ["core2"]);
-    assert_eq!(places("cbox1/clockticks,socket=0/", &Selection::default()), ["cbox1 on socket 0"]);
+    assert_eq!(
+        places("cbox1/clockticks,socket=0/", &Selection::default()),
+        ["cbox1 on socket 0"]
+    );
 }
 
 #[test]
 fn what_is_not_there_is_named() {
-    let fake = Fake::new(Plan { offline: Some(3), ..Plan::default() });
+    let fake = Fake::new(Plan {
+        offline: Some(3),
+        ..Plan::default()
+    });
     let refuse = |events: &str, selection: &Selection| {
         let mut session = fake.session().unwrap();
         match session.add(parse(events).unwrap(), selection).unwrap_err() {
@@ -74,8 +100,18 @@ fn what_is_not_there_is_named() {
         refuse("cbox1-7/clockticks/", &all).to_string(),
         "event `cbox1-7/clockticks/`: there is no cbox7; the last one is cbox2"
     );
-    assert!(matches!(refuse("core3/cycles/", &all), PlaceError::NoBox { index: 3, last: 2, .. }));
-    assert!(matches!(refuse("core/cycles/", &select(None, Some("3"))), PlaceError::Nowhere(_)));
+    assert!(matches!(
+        refuse("core3/cycles/", &all),
+        PlaceError::NoBox {
+            index: 3,
+            last: 2,
+            ..
+        }
+    ));
+    assert!(matches!(
+        refuse("core/cycles/", &select(None, Some("3"))),
+        PlaceError::Nowhere(_)
+    ));
     assert!(matches!(
         refuse("core/cycles/", &select(None, Some("9"))),
         PlaceError::NoCpu { cpu: 9, has: 4 }
@@ -84,10 +120,22 @@ fn what_is_not_there_is_named() {
         refuse("ubox/clockticks,socket=2/", &all),
         PlaceError::NoSocket { socket: 2, has: 2 }
     ));
-    let bare = Fake::new(Plan { sockets: 1, cbox_mode: abi::PMON_MODE_ABSENT, ..Plan::default() });
+    let bare = Fake::new(Plan {
+        sockets: 1,
+        cbox_mode: abi::PMON_MODE_ABSENT,
+        ..Plan::default()
+    });
     let mut session = bare.session().unwrap();
-    let error = session.add(parse("cbox/clockticks/").unwrap(), &all).unwrap_err();
-    assert!(matches!(error, Error::Place(PlaceError::NoUnit { unit: Unit::Cbox, .. })));
+    let error = session
+        .add(parse("cbox/clockticks/").unwrap(), &all)
+        .unwrap_err();
+    assert!(matches!(
+        error,
+        Error::Place(PlaceError::NoUnit {
+            unit: Unit::Cbox,
+            ..
+        })
+    ));
 }
 
 #[test]
@@ -95,8 +143,10 @@ fn refusals_name_event_and_box() {
     let fake = Fake::default();
     fake.fail(Call::Add, Errno::BUSY);
     let mut session = fake.session().unwrap();
-    let error =
-        session.add(parse("cbox2/clockticks,period=500/").unwrap(), &select(Some("1"), None));
+    let error = session.add(
+        parse("cbox2/clockticks,period=500/").unwrap(),
+        &select(Some("1"), None),
+    );
     let text = error.unwrap_err().to_string();
     assert!(text.starts_with("cannot add `cbox2/clockticks,period=500/` to cbox2 on socket 1: "));
     assert!(text.contains("dmesg names the register") && text.ends_with("(EBUSY)"));
@@ -111,7 +161,10 @@ fn totals_grow_while_it_runs() {
     session.stop().unwrap();
     wait(&session);
     let totals = session.totals().unwrap();
-    assert_eq!(totals.counts.iter().map(|c| c.total).collect::<Vec<_>>(), [10_000, 10_010]);
+    assert_eq!(
+        totals.counts.iter().map(|c| c.total).collect::<Vec<_>>(),
+        [10_000, 10_010]
+    );
     session.reset().unwrap();
     assert_eq!(session.totals().unwrap().counts[0].total, 0);
 }
@@ -156,7 +209,14 @@ fn check_periods(session: &Session, records: &[Merged]) {
                 _ => None,
             })
             .sum();
-        assert_eq!(Some(periods), session.event_of(id).unwrap().period.map(|p| total.total / p));
+        assert_eq!(
+            Some(periods),
+            session
+                .event_of(id)
+                .unwrap()
+                .period
+                .map(|p| total.total / p)
+        );
     }
 }
 
@@ -164,7 +224,12 @@ fn check_periods(session: &Session, records: &[Merged]) {
 fn full_rings_lose_and_say_so() {
     let fake = Fake::default();
     let mut session = session(&fake, "core/cycles,period=100/");
-    session.make_rings(RingOptions { bytes: 4096, ..RingOptions::default() }).unwrap();
+    session
+        .make_rings(RingOptions {
+            bytes: 4096,
+            ..RingOptions::default()
+        })
+        .unwrap();
     session.start().unwrap();
     let mut reader = session.reader();
     for round in 0..40 {
@@ -184,7 +249,10 @@ fn full_rings_lose_and_say_so() {
         })
         .sum();
     let counts = reader.counts();
-    assert!(counts.iter().all(|c| c.lost != 0 && c.adds_up()), "{counts:?}");
+    assert!(
+        counts.iter().all(|c| c.lost != 0 && c.adds_up()),
+        "{counts:?}"
+    );
     // The records that were lost at the very end have no later record to be reported by.
     assert!(lost != 0 && lost <= counts.iter().map(|c| c.lost).sum());
 }
@@ -193,7 +261,11 @@ fn full_rings_lose_and_say_so() {
 fn overwriting_rings_keep_the_newest() {
     let fake = Fake::default();
     let mut session = session(&fake, "ubox/clockticks,period=100/");
-    let options = RingOptions { bytes: 4096, overwrite: true, ..RingOptions::default() };
+    let options = RingOptions {
+        bytes: 4096,
+        overwrite: true,
+        ..RingOptions::default()
+    };
     session.make_rings(options).unwrap();
     session.start().unwrap();
     (0..20).for_each(|_| wait(&session));
@@ -216,7 +288,13 @@ fn a_damaged_ring_is_an_error_and_not_the_end() {
     fake.damage(1);
     wait(&session);
     reader.fill(session.now());
-    assert_eq!(reader.pop(), Some(Err(ReadError::Damaged { cpu: 2, position: 0 })));
+    assert_eq!(
+        reader.pop(),
+        Some(Err(ReadError::Damaged {
+            cpu: 2,
+            position: 0
+        }))
+    );
     wait(&session);
     session.stop().unwrap();
     reader.fill_last();
@@ -228,13 +306,22 @@ fn a_damaged_ring_is_an_error_and_not_the_end() {
 
 #[test]
 fn descriptions_that_lead_out_of_the_mapping_are_refused() {
-    for (field, value) in
-        [(0, 2), (0, 1 << 32 | 9), (1, 1 << 40), (1, 4), (2, 1), (2, u64::MAX), (0, u64::MAX)]
-    {
+    for (field, value) in [
+        (0, 2),
+        (0, 1 << 32 | 9),
+        (1, 1 << 40),
+        (1, 4),
+        (2, 1),
+        (2, u64::MAX),
+        (0, u64::MAX),
+    ] {
         let fake = Fake::default();
         let mut session = session(&fake, "ubox/clockticks,period=500/");
         fake.break_map_page(field, value);
         let error = session.make_rings(RingOptions::default()).unwrap_err();
-        assert!(matches!(error, Error::Mapping(_)), "{field} {value:#x}: {error}");
+        assert!(
+            matches!(error, Error::Mapping(_)),
+            "{field} {value:#x}: {error}"
+        );
     }
 }

@@ -92,7 +92,11 @@ pub(crate) struct RunArgs {
     #[arg(short, long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) duration: Option<Duration>,
     /// Run this command, and end with it
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "COMMAND")]
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "COMMAND"
+    )]
     pub(crate) command: Vec<String>,
 }
 
@@ -199,7 +203,13 @@ pub(crate) struct ScriptArgs {
     #[arg(short, long, value_name = "FILE", default_value = "pmon.data")]
     pub(crate) input: PathBuf,
     /// Columns of the text
-    #[arg(short = 'F', long, value_name = "COLUMNS", value_delimiter = ',', value_enum)]
+    #[arg(
+        short = 'F',
+        long,
+        value_name = "COLUMNS",
+        value_delimiter = ',',
+        value_enum
+    )]
     pub(crate) fields: Vec<Column>,
     /// Show the totals in every sample, not only in those of a leader
     #[arg(short, long)]
@@ -258,7 +268,9 @@ fn separator(text: &str) -> Result<u8, String> {
 }
 
 fn period(text: &str) -> Result<u64, String> {
-    scaled(text, 1000).filter(|p| *p != 0).ok_or_else(|| "write it like 100000 or 2M".to_owned())
+    scaled(text, 1000)
+        .filter(|p| *p != 0)
+        .ok_or_else(|| "write it like 100000 or 2M".to_owned())
 }
 
 fn size(text: &str) -> Result<u64, String> {
@@ -300,7 +312,9 @@ mod tests {
     fn commands_need_no_dashes() {
         for words in ["stat sleep -x 1", "stat -- sleep -x 1"] {
             let cli = Cli::parse_from(["pmonread"].into_iter().chain(words.split(' ')));
-            let Command::Stat(args) = cli.command else { panic!() };
+            let Command::Stat(args) = cli.command else {
+                panic!()
+            };
             assert_eq!(args.run.command, ["sleep", "-x", "1"]);
         }
     }

@@ -39,10 +39,15 @@ pub(crate) struct Running(Child);
 
 impl Running {
     pub(crate) fn start(command: &[String]) -> Result<Option<Self>, StartError> {
-        let Some((program, args)) = command.split_first() else { return Ok(None) };
+        let Some((program, args)) = command.split_first() else {
+            return Ok(None);
+        };
         match Command::new(program).args(args).spawn() {
             Ok(child) => Ok(Some(Self(child))),
-            Err(error) => Err(StartError { program: program.clone(), error }),
+            Err(error) => Err(StartError {
+                program: program.clone(),
+                error,
+            }),
         }
     }
 
@@ -64,6 +69,8 @@ impl Drop for Running {
 }
 
 fn status(status: ExitStatus) -> u8 {
-    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+    let code = status
+        .code()
+        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
     u8::try_from(code).unwrap_or(u8::MAX)
 }

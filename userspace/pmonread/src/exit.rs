@@ -37,7 +37,10 @@ impl Exit {
 /// Prints why the run failed, and finds its exit code.
 pub(crate) fn report(error: &anyhow::Error, err: &mut dyn Write) -> Exit {
     let broken_pipe = |e: &io::Error| e.kind() == io::ErrorKind::BrokenPipe;
-    if error.chain().any(|e| e.downcast_ref().is_some_and(broken_pipe)) {
+    if error
+        .chain()
+        .any(|e| e.downcast_ref().is_some_and(broken_pipe))
+    {
         return Exit::Success;
     }
     // Nobody is left to tell when this fails.
@@ -91,7 +94,9 @@ mod tests {
     fn a_closed_pipe_is_no_error() {
         let pipe = || io::Error::from(io::ErrorKind::BrokenPipe);
         assert_eq!(ends(pipe().into()), (Exit::Success, String::new()));
-        let deep = Err::<(), _>(RecordingError::Io(pipe())).context("writing").unwrap_err();
+        let deep = Err::<(), _>(RecordingError::Io(pipe()))
+            .context("writing")
+            .unwrap_err();
         assert_eq!(ends(deep).0, Exit::Success);
     }
 
@@ -100,7 +105,13 @@ mod tests {
         let error = anyhow!("no such file").context("cannot open x");
         assert_eq!(ends(error).1, "pmonread: cannot open x: no such file\n");
         let error = anyhow::Error::from(RecordingError::Io(io::ErrorKind::NotFound.into()));
-        assert_eq!(ends(error), (Exit::Failure, "pmonread: recording: entity not found\n".into()));
+        assert_eq!(
+            ends(error),
+            (
+                Exit::Failure,
+                "pmonread: recording: entity not found\n".into()
+            )
+        );
     }
 
     #[test]

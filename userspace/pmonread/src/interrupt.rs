@@ -35,13 +35,21 @@ impl Interrupt {
         let seen = Arc::new(AtomicBool::new(false));
         let (wake, write) = UnixStream::pair()?;
         wake.set_nonblocking(true)?;
-        let mut interrupt = Self { seen, wake, handlers: Vec::new() };
+        let mut interrupt = Self {
+            seen,
+            wake,
+            handlers: Vec::new(),
+        };
         // The flag first: who is woken finds it set.
         for signal in ENDING {
-            interrupt.handlers.push(flag::register(signal, interrupt.seen.clone())?);
+            interrupt
+                .handlers
+                .push(flag::register(signal, interrupt.seen.clone())?);
         }
         for signal in ENDING.into_iter().chain([SIGCHLD]) {
-            interrupt.handlers.push(pipe::register(signal, write.try_clone()?)?);
+            interrupt
+                .handlers
+                .push(pipe::register(signal, write.try_clone()?)?);
         }
         Ok(interrupt)
     }

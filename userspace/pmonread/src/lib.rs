@@ -77,9 +77,14 @@ fn dispatch(cli: Cli, cx: &mut Context<'_>) -> anyhow::Result<Exit> {
 /// Help goes to the results, mistakes to the errors.
 fn usage(error: &clap::Error, cx: &mut Context<'_>) -> Exit {
     let text = error.render().to_string();
-    let (stream, exit): (&mut dyn Write, _) =
-        if error.use_stderr() { (cx.err, Exit::Usage) } else { (cx.out, Exit::Success) };
+    let (stream, exit): (&mut dyn Write, _) = if error.use_stderr() {
+        (cx.err, Exit::Usage)
+    } else {
+        (cx.out, Exit::Success)
+    };
     // Nobody is left to tell when this fails.
-    let _ = stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+    let _ = stream
+        .write_all(text.as_bytes())
+        .and_then(|()| stream.flush());
     exit
 }

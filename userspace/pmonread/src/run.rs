@@ -28,8 +28,15 @@ impl Run {
         let start = session.now();
         // The session ends with its file when the command cannot be started.
         let command = Running::start(&args.command)?;
-        let deadline = args.duration.map(|duration| start.saturating_add(nanos(duration)));
-        Ok(Self { interrupt, command, start, deadline })
+        let deadline = args
+            .duration
+            .map(|duration| start.saturating_add(nanos(duration)));
+        Ok(Self {
+            interrupt,
+            command,
+            start,
+            deadline,
+        })
     }
 
     /// Begin, CLOCK_MONOTONIC in ns.
@@ -47,14 +54,19 @@ impl Run {
         let now = session.now();
         let left = |time: u64| Duration::from_nanos(time.saturating_sub(now));
         let timeout = [until, self.deadline].into_iter().flatten().map(left).min();
-        session.wait(Some(self.interrupt.wake()), timeout.unwrap_or(TICK).min(TICK))?;
+        session.wait(
+            Some(self.interrupt.wake()),
+            timeout.unwrap_or(TICK).min(TICK),
+        )?;
         self.interrupt.clear();
         if let Some(command) = &mut self.command {
             if let Some(status) = command.ended().context("cannot wait for the command")? {
                 return Ok(Some(Exit::Command(status)));
             }
         }
-        let over = self.deadline.is_some_and(|deadline| session.now() >= deadline);
+        let over = self
+            .deadline
+            .is_some_and(|deadline| session.now() >= deadline);
         Ok((over || self.interrupt.seen()).then_some(Exit::Success))
     }
 }

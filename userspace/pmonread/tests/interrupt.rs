@@ -30,10 +30,17 @@ fn ctrl_c_ends_cleanly() {
     let ran = run(&interrupted(), "record --json -c 1000 -e core0/cycles/");
     assert_eq!(ran.exit, Exit::Success);
     let lines = json(&ran.out);
-    assert_eq!(lines.len(), 1 + 30 + 1, "a sample each millisecond, and both ends");
+    assert_eq!(
+        lines.len(),
+        1 + 30 + 1,
+        "a sample each millisecond, and both ends"
+    );
     assert_eq!(lines[31]["rings"][0]["read"], 30);
 
     // The command gets its end, too.
-    let ran = run_words(&interrupted(), &["stat", "-e", "ubox/clockticks/", "--", "sleep", "100"]);
+    let ran = run_words(
+        &interrupted(),
+        &["stat", "-e", "ubox/clockticks/", "--", "sleep", "100"],
+    );
     assert_eq!(ran.exit, Exit::Success);
 }

@@ -52,18 +52,33 @@ fn what_is_sampled_is_printed() {
     assert_eq!(recorded.ran.exit, Exit::Success, "{}", recorded.ran.err);
     let err = &recorded.ran.err;
     assert!(err.starts_with("recorded 0.050000000 s to "), "{err}");
-    assert!(err.contains("KiB)\nrecords: produced 20 = read 20 + lost 0\n"), "{err}");
+    assert!(
+        err.contains("KiB)\nrecords: produced 20 = read 20 + lost 0\n"),
+        "{err}"
+    );
 
     let text = recorded.script("").out;
     let lines: Vec<_> = text.lines().collect();
     assert!(lines[0].starts_with("# pmonread 0.1.0 on "));
     assert!(lines[0].contains(": family 6 model 62 stepping 4, 2 sockets, 4 CPUs, kernel "));
-    assert_eq!(lines[1], "# event: ubox/clockticks,period=5000,leader/, counters 2, mode pmi");
-    assert_eq!(lines[2], "# event: cbox0/event=0x34,state=0x1/, counters 2, mode poll");
+    assert_eq!(
+        lines[1],
+        "# event: ubox/clockticks,period=5000,leader/, counters 2, mode pmi"
+    );
+    assert_eq!(
+        lines[2],
+        "# event: cbox0/event=0x34,state=0x1/, counters 2, mode poll"
+    );
     assert_eq!(lines[3], "#          time, s   cpu  socket          pid/tid  mode                  ip  box      event                        periods  overshoot             total");
     assert_eq!(lines[4], "       5.004000000     0       0          100/200  kL    0xffffffff81000000  ubox0@0  ubox/clockticks/                   1          0             5,000");
-    assert_eq!(lines[5], "                       5,000  ubox0@0  ubox/clockticks/");
-    assert_eq!(lines[6], "                       5,010  cbox0@0  cbox0/event=0x34,state=0x1/");
+    assert_eq!(
+        lines[5],
+        "                       5,000  ubox0@0  ubox/clockticks/"
+    );
+    assert_eq!(
+        lines[6],
+        "                       5,010  cbox0@0  cbox0/event=0x34,state=0x1/"
+    );
     assert_eq!(lines[7].split_whitespace().next(), Some("5.004000014"));
     assert!(text.contains("\n# records: produced 20 = read 20 + lost 0\n"));
     assert!(text.ends_with("# total:               50,150  cbox0@1  cbox0/event=0x34,state=0x1/\n"));
@@ -92,16 +107,29 @@ fn json_has_everything() {
     assert_eq!(sample["type"], "sample");
     assert_eq!(sample["ip"], "0xffffffff81000000");
     assert_eq!((&sample["pid"], &sample["tid"]), (&100.into(), &200.into()));
-    assert_eq!((&sample["leader"], &sample["total"]), (&true.into(), &5000.into()));
+    assert_eq!(
+        (&sample["leader"], &sample["total"]),
+        (&true.into(), &5000.into())
+    );
     assert_eq!(sample["values"][1]["box"], "cbox0@0");
     let trailer = lines.last().unwrap();
-    assert_eq!((&trailer["type"], &trailer["stats"]["samples"]), (&"trailer".into(), &20.into()));
+    assert_eq!(
+        (&trailer["type"], &trailer["stats"]["samples"]),
+        (&"trailer".into(), &20.into())
+    );
     let sum = |key: &str| {
-        trailer["rings"].as_array().unwrap().iter().map(|r| r[key].as_u64().unwrap()).sum::<u64>()
+        trailer["rings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|r| r[key].as_u64().unwrap())
+            .sum::<u64>()
     };
     assert_eq!((sum("produced"), sum("read"), sum("lost")), (20, 20, 0));
-    let times: Vec<_> =
-        lines[1..lines.len() - 1].iter().map(|l| l["time_ns"].as_u64().unwrap()).collect();
+    let times: Vec<_> = lines[1..lines.len() - 1]
+        .iter()
+        .map(|l| l["time_ns"].as_u64().unwrap())
+        .collect();
     assert!(times.windows(2).all(|w| w[0] <= w[1]));
 }
 
@@ -127,8 +155,10 @@ fn csv_has_a_line_for_each_record() {
 
 #[test]
 fn losses_are_told_everywhere() {
-    let recorded =
-        Recorded::new(&Fake::default(), "--overwrite -m 4k -d 1 -e core0/cycles,period=1000/");
+    let recorded = Recorded::new(
+        &Fake::default(),
+        "--overwrite -m 4k -d 1 -e core0/cycles,period=1000/",
+    );
     let err = &recorded.ran.err;
     assert!(
         err.contains("note: records were lost; make periods longer or rings larger (-m)"),
@@ -154,7 +184,10 @@ fn a_damaged_ring_is_told_and_survived() {
     let recorded = Recorded::new(&fake, "-d 0.1 -q -e core/cycles,period=1000/");
     assert_eq!(recorded.ran.exit, Exit::Incomplete);
     let err = &recorded.ran.err;
-    assert!(err.contains("the ring of CPU 0 is damaged at position "), "{err}");
+    assert!(
+        err.contains("the ring of CPU 0 is damaged at position "),
+        "{err}"
+    );
     assert!(err.contains("CPU 0: produced 100 is not read "), "{err}");
     let script = recorded.script("");
     assert_eq!(script.exit, Exit::Incomplete);
@@ -179,7 +212,9 @@ fn files_that_end_early_are_printed_as_far_as_they_go() {
         "pmonread: this is no recording of pmonread; make one with `pmonread record`\n"
     );
     let ran = run(&Fake::default(), "script -i /no/such/file");
-    assert!(ran.err.starts_with("pmonread: cannot read /no/such/file: No such file"));
+    assert!(ran
+        .err
+        .starts_with("pmonread: cannot read /no/such/file: No such file"));
 }
 
 #[test]
@@ -190,7 +225,18 @@ fn an_old_recording_is_kept() {
     let path = path.to_str().unwrap();
     let ran = run_words(
         &Fake::default(),
-        &["record", "-o", path, "-q", "-d", "0.01", "-c", "3k", "-e", "core/cycles/"],
+        &[
+            "record",
+            "-o",
+            path,
+            "-q",
+            "-d",
+            "0.01",
+            "-c",
+            "3k",
+            "-e",
+            "core/cycles/",
+        ],
     );
     assert_eq!((ran.exit, ran.err.as_str()), (Exit::Success, ""));
     assert_eq!(fs::read(format!("{path}.old")).unwrap(), first);
@@ -204,7 +250,10 @@ fn commands_and_polled_boxes_are_noted() {
         .ran
         .err
         .contains("note: cbox in mode poll: ip, pid and tid are those of the timer"));
-    assert!(recorded.script("").out.contains("\n# command: sh -c true\n"));
+    assert!(recorded
+        .script("")
+        .out
+        .contains("\n# command: sh -c true\n"));
     let sample = &recorded.lines()[1];
     assert_eq!(sample["poll"], true);
 }
@@ -227,7 +276,9 @@ fn what_cannot_be_recorded_is_explained() {
     let fake = Fake::default();
     fake.break_map_page(0, 7);
     let ran = run(&fake, "record -o /dev/null -c 1M -e core/cycles/");
-    assert!(ran.err.contains("the module's rings have version 7, this program knows version 1"));
+    assert!(ran
+        .err
+        .contains("the module's rings have version 7, this program knows version 1"));
     let fake = Fake::default();
     fake.fail(Call::Wait, Errno::IO);
     let ran = run(&fake, "record -o /dev/null -c 1M -e core/cycles/");

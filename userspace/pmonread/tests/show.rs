@@ -36,15 +36,27 @@ module    ABI version 1
 fn info_as_json_has_a_line_for_each_box() {
     let lines = json(&run(&Fake::default(), "info --json").out);
     assert_eq!(lines.len(), 1 + 2 + 6 + 2 + 4);
-    assert_eq!((&lines[0]["type"], &lines[0]["model"]), (&"machine".into(), &62.into()));
-    assert_eq!((&lines[3]["unit"], &lines[3]["mode"]), (&"cbox".into(), &"poll".into()));
+    assert_eq!(
+        (&lines[0]["type"], &lines[0]["model"]),
+        (&"machine".into(), &62.into())
+    );
+    assert_eq!(
+        (&lines[3]["unit"], &lines[3]["mode"]),
+        (&"cbox".into(), &"poll".into())
+    );
     assert_eq!(lines[3]["config_mask"], "0xff0cffff");
-    assert_eq!((&lines[14]["box"], &lines[14]["socket"]), (&3.into(), &1.into()));
+    assert_eq!(
+        (&lines[14]["box"], &lines[14]["socket"]),
+        (&3.into(), &1.into())
+    );
 }
 
 #[test]
 fn offline_cpus_are_left_out() {
-    let fake = Fake::new(Plan { offline: Some(3), ..Plan::default() });
+    let fake = Fake::new(Plan {
+        offline: Some(3),
+        ..Plan::default()
+    });
     assert!(run(&fake, "info").out.contains("core0-2 "));
 }
 
@@ -107,7 +119,9 @@ fn mistakes_are_usage_errors() {
         assert_eq!(ran.exit, Exit::Usage, "{args}");
         assert!(!ran.err.is_empty() && ran.out.is_empty(), "{args}");
     }
-    assert!(run(&fake, "stat -C 3-1").err.contains("write it like 0-3,8"));
+    assert!(run(&fake, "stat -C 3-1")
+        .err
+        .contains("write it like 0-3,8"));
 }
 
 #[test]

@@ -11,7 +11,10 @@ use pmonread::Exit;
 
 #[test]
 fn boxes_are_summed_and_columns_line_up() {
-    let ran = run(&Fake::default(), "stat -d 0.1 -e cbox/clockticks/,ubox/clockticks/");
+    let ran = run(
+        &Fake::default(),
+        "stat -d 0.1 -e cbox/clockticks/,ubox/clockticks/",
+    );
     assert_eq!((ran.exit, ran.err.as_str()), (Exit::Success, ""));
     let expected = "\
 Counts of the machine:
@@ -30,7 +33,11 @@ fn boxes_sockets_and_cpus_apart() {
     let counts = |args: &str| {
         let lines = json(&run(&Fake::default(), args).out);
         let row = |l: &serde_json::Value| {
-            (l["socket"].as_u64(), l["box"].as_u64(), l["count"].as_u64().unwrap())
+            (
+                l["socket"].as_u64(),
+                l["box"].as_u64(),
+                l["count"].as_u64().unwrap(),
+            )
         };
         lines.iter().map(row).collect::<Vec<_>>()
     };
@@ -47,7 +54,11 @@ fn boxes_sockets_and_cpus_apart() {
     );
     assert_eq!(
         counts(&format!("{events} --per-cpu"))[2..],
-        [(Some(1), Some(2), 10_020), (Some(1), Some(3), 10_030), (None, None, 20_090)]
+        [
+            (Some(1), Some(2), 10_020),
+            (Some(1), Some(3), 10_030),
+            (None, None, 20_090)
+        ]
     );
     assert_eq!(counts(&format!("{events} --per-box")).len(), 6);
     assert_eq!(
@@ -58,8 +69,15 @@ fn boxes_sockets_and_cpus_apart() {
 
 #[test]
 fn places_are_shown_when_apart() {
-    let ran = run(&Fake::default(), "stat -d 0.01 --per-box -e cbox1/clockticks/,core3/cycles/");
-    assert!(ran.out.contains("  10,000  cbox/clockticks/".replace("cbox", "cbox1").as_str()));
+    let ran = run(
+        &Fake::default(),
+        "stat -d 0.01 --per-box -e cbox1/clockticks/,core3/cycles/",
+    );
+    assert!(ran.out.contains(
+        "  10,000  cbox/clockticks/"
+            .replace("cbox", "cbox1")
+            .as_str()
+    ));
     assert!(
         ran.out.contains("  cbox1@0 ")
             && ran.out.contains("  cbox1@1 ")
@@ -69,7 +87,10 @@ fn places_are_shown_when_apart() {
 
 #[test]
 fn intervals_are_differences() {
-    let ran = run(&Fake::default(), "stat -d 0.1 -I 30 --json -e ubox/clockticks/ --sockets 0");
+    let ran = run(
+        &Fake::default(),
+        "stat -d 0.1 -I 30 --json -e ubox/clockticks/ --sockets 0",
+    );
     let lines = json(&ran.out);
     let row = |l: &serde_json::Value| {
         (
@@ -79,7 +100,15 @@ fn intervals_are_differences() {
         )
     };
     let rows: Vec<_> = lines.iter().map(row).collect();
-    assert_eq!(rows, [(30, 30, 30_000), (60, 30, 30_000), (90, 30, 30_000), (100, 10, 10_000)]);
+    assert_eq!(
+        rows,
+        [
+            (30, 30, 30_000),
+            (60, 30, 30_000),
+            (90, 30, 30_000),
+            (100, 10, 10_000)
+        ]
+    );
     let text = run(&Fake::default(), "stat -d 0.1 -I 50 -e ubox/clockticks/").out;
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(
@@ -95,7 +124,10 @@ fn intervals_are_differences() {
 
 #[test]
 fn values_are_separated() {
-    let ran = run(&Fake::default(), "stat -d 0.02 --csv -I 10 -e cbox/event=0x34,state=1/");
+    let ran = run(
+        &Fake::default(),
+        "stat -d 0.02 --csv -I 10 -e cbox/event=0x34,state=1/",
+    );
     let lines: Vec<_> = ran.out.lines().collect();
     assert_eq!(
         lines[0],
@@ -106,7 +138,9 @@ fn values_are_separated() {
         "10000000,10000000,\"cbox/event=0x34,state=0x1/\",cbox,,,6,poll,60150,10000000,0"
     );
     assert_eq!(lines.len(), 3, "one line of titles");
-    assert!(run(&Fake::default(), "stat -d 0.01 -x ;").out.starts_with("time_ns;interval_ns;"));
+    assert!(run(&Fake::default(), "stat -d 0.01 -x ;")
+        .out
+        .starts_with("time_ns;interval_ns;"));
 }
 
 #[test]
@@ -139,9 +173,14 @@ fn lists_are_repeatable_and_periods_ignored() {
 #[test]
 fn a_command_gives_its_exit_status() {
     let fake = Fake::default();
-    let ran = run_words(&fake, &["stat", "-e", "ubox/clockticks/", "--", "sh", "-c", "exit 7"]);
+    let ran = run_words(
+        &fake,
+        &["stat", "-e", "ubox/clockticks/", "--", "sh", "-c", "exit 7"],
+    );
     assert_eq!(ran.exit, Exit::Command(7));
-    assert!(ran.out.starts_with("Counts of the machine while `sh -c exit 7` ran:\n"));
+    assert!(ran
+        .out
+        .starts_with("Counts of the machine while `sh -c exit 7` ran:\n"));
     assert!(!fake.is_running());
     let killed = run_words(&Fake::default(), &["stat", "--", "sh", "-c", "kill -9 $$"]);
     assert_eq!(killed.exit, Exit::Command(137));
@@ -153,24 +192,39 @@ fn a_command_gives_its_exit_status() {
 fn a_command_that_cannot_run_says_so() {
     let none = run(&Fake::default(), "stat -- /no/such/command");
     assert_eq!(none.exit, Exit::Command(127));
-    assert!(none.err.starts_with("pmonread: cannot run `/no/such/command`: No such file"));
-    assert_eq!(run(&Fake::default(), "stat -- /etc/passwd").exit, Exit::Command(126));
+    assert!(none
+        .err
+        .starts_with("pmonread: cannot run `/no/such/command`: No such file"));
+    assert_eq!(
+        run(&Fake::default(), "stat -- /etc/passwd").exit,
+        Exit::Command(126)
+    );
 }
 
 #[test]
 fn output_goes_to_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("counts");
-    let ran = run_words(&Fake::default(), &["stat", "-d", "0.01", "-o", path.to_str().unwrap()]);
+    let ran = run_words(
+        &Fake::default(),
+        &["stat", "-d", "0.01", "-o", path.to_str().unwrap()],
+    );
     assert_eq!((ran.exit, ran.out.as_str()), (Exit::Success, ""));
-    assert!(std::fs::read_to_string(&path).unwrap().contains("core/cycles/"));
+    assert!(std::fs::read_to_string(&path)
+        .unwrap()
+        .contains("core/cycles/"));
     let ran = run(&Fake::default(), "stat -d 0.01 -o /no/such/folder/x");
-    assert!(ran.err.starts_with("pmonread: cannot write to /no/such/folder/x: No such file"));
+    assert!(ran
+        .err
+        .starts_with("pmonread: cannot write to /no/such/folder/x: No such file"));
 }
 
 #[test]
 fn events_that_do_not_fit_are_explained() {
-    let fake = Fake::new(Plan { cboxes: 2, ..Plan::default() });
+    let fake = Fake::new(Plan {
+        cboxes: 2,
+        ..Plan::default()
+    });
     let err = |args: &str| run(&fake, args).err;
     assert!(err("stat -e cbox5/clockticks/").contains("there is no cbox5; the last one is cbox1"));
     assert!(err("stat -e bogus").contains("a unit comes first"));

@@ -109,7 +109,12 @@ fn names(unit: Unit) -> String {
 }
 
 fn fixed_names(unit: Unit) -> String {
-    join(NAMES.iter().filter(|n| n.unit == unit && n.fixed.is_some()).map(|n| n.name))
+    join(
+        NAMES
+            .iter()
+            .filter(|n| n.unit == unit && n.fixed.is_some())
+            .map(|n| n.name),
+    )
 }
 
 fn terms(unit: Unit) -> String {
@@ -118,13 +123,21 @@ fn terms(unit: Unit) -> String {
         _ => &["period", "leader", "counter", "fixed", "socket"],
     };
     let names = NAMES.iter().filter(|n| n.unit == unit).map(|n| n.name);
-    join(fields(unit).iter().map(|f| f.name).chain(options.iter().copied()).chain(names))
+    join(
+        fields(unit)
+            .iter()
+            .map(|f| f.name)
+            .chain(options.iter().copied())
+            .chain(names),
+    )
 }
 
 /// Says which other units have the term.
 fn elsewhere(term: &str) -> String {
     let has = |unit: &Unit| {
-        fields(*unit).iter().any(|f| f.name == term || f.alias == Some(term))
+        fields(*unit)
+            .iter()
+            .any(|f| f.name == term || f.alias == Some(term))
             || NAMES.iter().any(|n| n.unit == *unit && n.name == term)
     };
     let units = join(Unit::ALL.into_iter().filter(has).map(Unit::name));

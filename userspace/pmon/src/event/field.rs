@@ -58,7 +58,15 @@ pub fn fields(unit: Unit) -> &'static [Field] {
 const TID_EN: u64 = 1 << 19;
 
 const fn config(name: &'static str, shift: u32, bits: u32, about: &'static str) -> Field {
-    Field { name, alias: None, target: Target::Config, shift, bits, also: 0, about }
+    Field {
+        name,
+        alias: None,
+        target: Target::Config,
+        shift,
+        bits,
+        also: 0,
+        about,
+    }
 }
 
 const fn filter(
@@ -69,58 +77,210 @@ const fn filter(
     about: &'static str,
 ) -> Field {
     let target = Target::Filter(register);
-    Field { name, alias: Some(alias), target, shift, bits, also: 0, about }
+    Field {
+        name,
+        alias: Some(alias),
+        target,
+        shift,
+        bits,
+        also: 0,
+        about,
+    }
 }
 
 const UBOX: &[Field] = &[
     config("event", 0, 8, "event select (329468-002 table 2-6)"),
     config("umask", 8, 8, "unit mask (table 2-6)"),
     config("edge", 18, 1, "count when the condition begins (table 2-6)"),
-    config("thresh", 24, 5, "count cycles with at least so many events (table 2-6)"),
+    config(
+        "thresh",
+        24,
+        5,
+        "count cycles with at least so many events (table 2-6)",
+    ),
 ];
 
 const CBOX: &[Field] = &[
     config("event", 0, 8, "event select (329468-002 table 2-14)"),
     config("umask", 8, 8, "unit mask (table 2-14)"),
-    config("edge", 18, 1, "count when the condition begins (table 2-14)"),
-    config("thresh", 24, 8, "count cycles with at least so many events (table 2-14)"),
+    config(
+        "edge",
+        18,
+        1,
+        "count when the condition begins (table 2-14)",
+    ),
+    config(
+        "thresh",
+        24,
+        8,
+        "count cycles with at least so many events (table 2-14)",
+    ),
     Field {
         also: TID_EN,
-        ..filter(("tid", "filter_tid"), 0, 0, 5, "thread: core in 3:1, thread in 0 (table 2-16)")
+        ..filter(
+            ("tid", "filter_tid"),
+            0,
+            0,
+            5,
+            "thread: core in 3:1, thread in 0 (table 2-16)",
+        )
     },
-    filter(("state", "filter_state"), 0, 17, 6, "line states of event 0x34 (table 2-16)"),
-    filter(("nid", "filter_nid"), 1, 0, 16, "target nodes, a bit each (table 2-17)"),
-    filter(("opc", "filter_opc"), 1, 20, 9, "opcode of events 0x35 and 0x36 (table 2-17)"),
-    filter(("nc", "filter_nc"), 1, 30, 1, "only non-coherent requests (table 2-17)"),
-    filter(("isoc", "filter_isoc"), 1, 31, 1, "only isochronous requests (table 2-17)"),
+    filter(
+        ("state", "filter_state"),
+        0,
+        17,
+        6,
+        "line states of event 0x34 (table 2-16)",
+    ),
+    filter(
+        ("nid", "filter_nid"),
+        1,
+        0,
+        16,
+        "target nodes, a bit each (table 2-17)",
+    ),
+    filter(
+        ("opc", "filter_opc"),
+        1,
+        20,
+        9,
+        "opcode of events 0x35 and 0x36 (table 2-17)",
+    ),
+    filter(
+        ("nc", "filter_nc"),
+        1,
+        30,
+        1,
+        "only non-coherent requests (table 2-17)",
+    ),
+    filter(
+        ("isoc", "filter_isoc"),
+        1,
+        31,
+        1,
+        "only isochronous requests (table 2-17)",
+    ),
 ];
 
 const PCU: &[Field] = &[
-    config("event", 0, 8, "event select; bit 7: an occupancy (329468-002 table 2-121)"),
-    config("occ_sel", 14, 2, "occupancy: 1 cores in C0, 2 in C3, 3 in C6 (table 2-121)"),
-    config("edge", 18, 1, "count when the condition begins (table 2-121)"),
-    config("ev_sel_ext", 21, 1, "event of the second page (table 2-121)"),
-    config("thresh", 24, 5, "count cycles with at least so many events (table 2-121)"),
-    config("occ_invert", 30, 1, "occupancy below the threshold (table 2-121)"),
-    config("occ_edge", 31, 1, "count when the occupancy passes it (table 2-121)"),
-    band("filter", 0, 32, "all four bands of events 0xb to 0xe (table 2-123)"),
-    band("filter_band0", 0, 8, "lowest frequency of event 0xb, 100 MHz (table 2-123)"),
-    band("filter_band1", 8, 8, "lowest frequency of event 0xc, 100 MHz (table 2-123)"),
-    band("filter_band2", 16, 8, "lowest frequency of event 0xd, 100 MHz (table 2-123)"),
-    band("filter_band3", 24, 8, "lowest frequency of event 0xe, 100 MHz (table 2-123)"),
+    config(
+        "event",
+        0,
+        8,
+        "event select; bit 7: an occupancy (329468-002 table 2-121)",
+    ),
+    config(
+        "occ_sel",
+        14,
+        2,
+        "occupancy: 1 cores in C0, 2 in C3, 3 in C6 (table 2-121)",
+    ),
+    config(
+        "edge",
+        18,
+        1,
+        "count when the condition begins (table 2-121)",
+    ),
+    config(
+        "ev_sel_ext",
+        21,
+        1,
+        "event of the second page (table 2-121)",
+    ),
+    config(
+        "thresh",
+        24,
+        5,
+        "count cycles with at least so many events (table 2-121)",
+    ),
+    config(
+        "occ_invert",
+        30,
+        1,
+        "occupancy below the threshold (table 2-121)",
+    ),
+    config(
+        "occ_edge",
+        31,
+        1,
+        "count when the occupancy passes it (table 2-121)",
+    ),
+    band(
+        "filter",
+        0,
+        32,
+        "all four bands of events 0xb to 0xe (table 2-123)",
+    ),
+    band(
+        "filter_band0",
+        0,
+        8,
+        "lowest frequency of event 0xb, 100 MHz (table 2-123)",
+    ),
+    band(
+        "filter_band1",
+        8,
+        8,
+        "lowest frequency of event 0xc, 100 MHz (table 2-123)",
+    ),
+    band(
+        "filter_band2",
+        16,
+        8,
+        "lowest frequency of event 0xd, 100 MHz (table 2-123)",
+    ),
+    band(
+        "filter_band3",
+        24,
+        8,
+        "lowest frequency of event 0xe, 100 MHz (table 2-123)",
+    ),
 ];
 
 const fn band(name: &'static str, shift: u32, bits: u32, about: &'static str) -> Field {
-    Field { name, alias: None, target: Target::Filter(0), shift, bits, also: 0, about }
+    Field {
+        name,
+        alias: None,
+        target: Target::Filter(0),
+        shift,
+        bits,
+        also: 0,
+        about,
+    }
 }
 
 const CORE: &[Field] = &[
-    config("event", 0, 8, "event select (SDM volume 3, IA32_PERFEVTSELx)"),
+    config(
+        "event",
+        0,
+        8,
+        "event select (SDM volume 3, IA32_PERFEVTSELx)",
+    ),
     config("umask", 8, 8, "unit mask (IA32_PERFEVTSELx)"),
-    config("edge", 18, 1, "count when the condition begins (IA32_PERFEVTSELx)"),
-    config("any", 21, 1, "count for all threads of the core (IA32_PERFEVTSELx)"),
-    config("inv", 23, 1, "invert the comparison with cmask (IA32_PERFEVTSELx)"),
-    config("cmask", 24, 8, "count cycles with at least so many events (IA32_PERFEVTSELx)"),
+    config(
+        "edge",
+        18,
+        1,
+        "count when the condition begins (IA32_PERFEVTSELx)",
+    ),
+    config(
+        "any",
+        21,
+        1,
+        "count for all threads of the core (IA32_PERFEVTSELx)",
+    ),
+    config(
+        "inv",
+        23,
+        1,
+        "invert the comparison with cmask (IA32_PERFEVTSELx)",
+    ),
+    config(
+        "cmask",
+        24,
+        8,
+        "count cycles with at least so many events (IA32_PERFEVTSELx)",
+    ),
 ];
 
 #[cfg(test)]
@@ -145,14 +305,21 @@ mod tests {
             };
             let also = fields(unit).iter().fold(0, |all, f| all | f.also);
             assert_eq!(bits(Target::Config) | also, config, "{unit}");
-            assert_eq!([bits(Target::Filter(0)), bits(Target::Filter(1))], filter, "{unit}");
+            assert_eq!(
+                [bits(Target::Filter(0)), bits(Target::Filter(1))],
+                filter,
+                "{unit}"
+            );
         }
     }
 
     #[test]
     fn names_are_unique() {
         for unit in Unit::ALL {
-            let names = fields(unit).iter().flat_map(|f| [Some(f.name), f.alias]).flatten();
+            let names = fields(unit)
+                .iter()
+                .flat_map(|f| [Some(f.name), f.alias])
+                .flatten();
             let mut seen = HashSet::new();
             assert!(names.into_iter().all(|n| seen.insert(n)), "{unit}");
         }

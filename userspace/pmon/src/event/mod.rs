@@ -60,6 +60,11 @@ pub struct Event {
 impl Event {
     /// The event without period and leader: what is counted and where. This names it in output.
     pub fn label(&self) -> String {
-        Self { period: None, leader: false, ..self.clone() }.to_string()
+        Self {
+            period: None,
+            leader: false,
+            ..self.clone()
+        }
+        .to_string()
     }
 }

@@ -26,14 +26,38 @@ const fn row(
     fixed: Option<u32>,
     about: &'static str,
 ) -> Name {
-    Name { unit, name, code, fixed, about }
+    Name {
+        unit,
+        name,
+        code,
+        fixed,
+        about,
+    }
 }
 
 /// All named events.
 pub static NAMES: &[Name] = &[
-    row(Unit::Ubox, "clockticks", None, Some(0), "uncore clocks (329468-002 table 2-8)"),
-    row(Unit::Cbox, "clockticks", Some((0x00, 0)), None, "uncore clocks (329468-002 section 2.3)"),
-    row(Unit::Pcu, "clockticks", Some((0x00, 0)), None, "PCU clocks, 800 MHz (section 2.6)"),
+    row(
+        Unit::Ubox,
+        "clockticks",
+        None,
+        Some(0),
+        "uncore clocks (329468-002 table 2-8)",
+    ),
+    row(
+        Unit::Cbox,
+        "clockticks",
+        Some((0x00, 0)),
+        None,
+        "uncore clocks (329468-002 section 2.3)",
+    ),
+    row(
+        Unit::Pcu,
+        "clockticks",
+        Some((0x00, 0)),
+        None,
+        "PCU clocks, 800 MHz (section 2.6)",
+    ),
     row(
         Unit::Core,
         "instructions",
@@ -41,7 +65,13 @@ pub static NAMES: &[Name] = &[
         Some(0),
         "instructions retired (SDM table 19-1)",
     ),
-    row(Unit::Core, "cycles", Some((0x3c, 0)), Some(1), "core clocks, not halted (table 19-1)"),
+    row(
+        Unit::Core,
+        "cycles",
+        Some((0x3c, 0)),
+        Some(1),
+        "core clocks, not halted (table 19-1)",
+    ),
     row(
         Unit::Core,
         "ref-cycles",
@@ -49,9 +79,27 @@ pub static NAMES: &[Name] = &[
         Some(2),
         "reference clocks, not halted (table 19-1)",
     ),
-    row(Unit::Core, "cache-references", Some((0x2e, 0x4f)), None, "LLC references (table 19-1)"),
-    row(Unit::Core, "cache-misses", Some((0x2e, 0x41)), None, "LLC misses (table 19-1)"),
-    row(Unit::Core, "branches", Some((0xc4, 0)), None, "branches retired (table 19-1)"),
+    row(
+        Unit::Core,
+        "cache-references",
+        Some((0x2e, 0x4f)),
+        None,
+        "LLC references (table 19-1)",
+    ),
+    row(
+        Unit::Core,
+        "cache-misses",
+        Some((0x2e, 0x41)),
+        None,
+        "LLC misses (table 19-1)",
+    ),
+    row(
+        Unit::Core,
+        "branches",
+        Some((0xc4, 0)),
+        None,
+        "branches retired (table 19-1)",
+    ),
     row(
         Unit::Core,
         "branch-misses",

@@ -16,7 +16,10 @@ pub fn parse(text: &str) -> Result<Vec<Event>, ParseError> {
     for event in split(text) {
         let event = event.trim();
         let read = read_event(event);
-        events.push(read.map_err(|problem| ParseError { event: event.to_owned(), problem })?);
+        events.push(read.map_err(|problem| ParseError {
+            event: event.to_owned(),
+            problem,
+        })?);
     }
     Ok(events)
 }
@@ -59,9 +62,15 @@ fn without_slash(text: &str) -> String {
 
 /// Reads the unit and its boxes, as in `cbox`, `cbox3`, `cbox0-3` or `uncore_cbox_3`.
 fn read_place(text: &str) -> Result<(Unit, Option<(u32, u32)>), Problem> {
-    let end = text.find(|c: char| c.is_ascii_digit() || c == '-').unwrap_or(text.len());
+    let end = text
+        .find(|c: char| c.is_ascii_digit() || c == '-')
+        .unwrap_or(text.len());
     let (name, boxes) = text.split_at(end);
-    let name = if boxes.is_empty() { name } else { name.strip_suffix('_').unwrap_or(name) };
+    let name = if boxes.is_empty() {
+        name
+    } else {
+        name.strip_suffix('_').unwrap_or(name)
+    };
     let unit = Unit::by_name(name).ok_or_else(|| Problem::Unit(text.to_owned()))?;
     if boxes.is_empty() {
         return Ok((unit, None));
@@ -72,7 +81,11 @@ fn read_place(text: &str) -> Result<(Unit, Option<(u32, u32)>), Problem> {
 
 fn read_range(text: &str) -> Option<(u32, u32)> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
-    let number = |t: &str| t.bytes().all(|b| b.is_ascii_digit()).then(|| t.parse().ok())?;
+    let number = |t: &str| {
+        t.bytes()
+            .all(|b| b.is_ascii_digit())
+            .then(|| t.parse().ok())?
+    };
     let range: (u32, u32) = (number(first)?, number(last)?);
     (range.0 <= range.1).then_some(range)
 }
@@ -144,7 +157,10 @@ impl Builder {
             None => (text, None),
         };
         let unit = self.event.unit;
-        if let Some(field) = fields(unit).iter().find(|f| f.name == word || f.alias == Some(word)) {
+        if let Some(field) = fields(unit)
+            .iter()
+            .find(|f| f.name == word || f.alias == Some(word))
+        {
             return self.field(field, value);
         }
         if let Some(name) = named(unit, word) {
@@ -211,7 +227,10 @@ impl Builder {
         const OPTIONS: [&str; 7] = ["period", "leader", "counter", "fixed", "socket", "u", "k"];
         let unit = self.event.unit;
         let Some(option) = OPTIONS.into_iter().find(|o| *o == word) else {
-            return Err(Problem::Term { unit, term: word.to_owned() });
+            return Err(Problem::Term {
+                unit,
+                term: word.to_owned(),
+            });
         };
         if self.options.contains(&option) {
             return Err(Problem::Twice(word.to_owned()));
@@ -232,7 +251,10 @@ impl Builder {
             }
             ("socket", Some(_)) if unit == Unit::Core => return Err(Problem::CoreSocket),
             ("socket", Some(text)) => {
-                let bad = || Problem::Number { term: option, value: text.to_owned() };
+                let bad = || Problem::Number {
+                    term: option,
+                    value: text.to_owned(),
+                };
                 let (first, last) = read_range(text).ok_or_else(bad)?;
                 self.event.sockets = Some(List::range(first, last));
             }
@@ -276,7 +298,10 @@ impl Builder {
         if self.event.leader && self.event.period.is_none() {
             return Err(Problem::LeaderPeriod);
         }
-        let many = self.event.boxes.map_or(unit == Unit::Cbox, |(first, last)| first != last);
+        let many = self
+            .event
+            .boxes
+            .map_or(unit == Unit::Cbox, |(first, last)| first != last);
         if self.event.leader && many && unit != Unit::Core {
             return Err(Problem::LeaderBoxes);
         }
@@ -303,7 +328,10 @@ impl Builder {
 }
 
 fn number(term: &'static str, text: &str, scaled: bool, max: u64) -> Result<u64, Problem> {
-    let bad = || Problem::Number { term, value: text.to_owned() };
+    let bad = || Problem::Number {
+        term,
+        value: text.to_owned(),
+    };
     let value = read_number(text, scaled).ok_or_else(bad)?;
     if value > max {
         return Err(Problem::TooLarge { term, value, max });

@@ -36,7 +36,11 @@ impl Event {
         terms.extend(self.name.map(str::to_owned));
         let on_fixed = matches!(self.counter, Some(CounterNr::Fixed(_)));
         if !on_fixed {
-            terms.extend(fields(self.unit).iter().filter_map(|field| self.field(field)));
+            terms.extend(
+                fields(self.unit)
+                    .iter()
+                    .filter_map(|field| self.field(field)),
+            );
         }
         match self.counter {
             Some(CounterNr::Fixed(nr)) => {

@@ -146,7 +146,9 @@ pub struct StatsLine {
 impl Header {
     /// Describes a session that has its rings and is about to start.
     pub fn new(session: &Session, rings: RingOptions, program: &str, command: &[String]) -> Self {
-        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since_1970 = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         Self {
             program: program.to_owned(),
             machine: MachineLine::new(&session.machine().info),
@@ -157,7 +159,10 @@ impl Header {
             overwrite: rings.overwrite,
             rings: session.reader().counts().iter().map(|r| r.cpu).collect(),
             events: session.events().iter().map(Event::to_string).collect(),
-            counters: (0..).zip(session.counters()).map(|(id, _)| line(session, id)).collect(),
+            counters: (0..)
+                .zip(session.counters())
+                .map(|(id, _)| line(session, id))
+                .collect(),
         }
     }
 }
@@ -235,14 +240,16 @@ impl Trailer {
 
     /// Records of all rings: produced, read, lost.
     pub fn sums(&self) -> (u64, u64, u64) {
-        self.rings
-            .iter()
-            .fold((0, 0, 0), |(p, r, l), ring| (p + ring.produced, r + ring.read, l + ring.lost))
+        self.rings.iter().fold((0, 0, 0), |(p, r, l), ring| {
+            (p + ring.produced, r + ring.read, l + ring.lost)
+        })
     }
 
     /// Whether every record of every ring is accounted for, and no ring was damaged.
     pub fn adds_up(&self) -> bool {
-        self.rings.iter().all(|r| r.damaged == 0 && r.read.checked_add(r.lost) == Some(r.produced))
+        self.rings
+            .iter()
+            .all(|r| r.damaged == 0 && r.read.checked_add(r.lost) == Some(r.produced))
     }
 }
 

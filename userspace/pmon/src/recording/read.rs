@@ -48,7 +48,12 @@ impl<R: Read> RecordingReader<R> {
         }
         let length = u32::from_le_bytes(array(&mut input, &mut position)?);
         let header = json(&mut input, &mut position, length, "header")?;
-        Ok(Self { input, header, position, ended: false })
+        Ok(Self {
+            input,
+            header,
+            position,
+            ended: false,
+        })
     }
 
     /// The header.
@@ -90,7 +95,10 @@ impl<R: Read> RecordingReader<R> {
     }
 
     fn record(&mut self, ring: u16, length: u32) -> Result<Item, RecordingError> {
-        let damaged = RecordingError::Damaged { position: self.position, what: "record" };
+        let damaged = RecordingError::Damaged {
+            position: self.position,
+            what: "record",
+        };
         // CAST: to a larger type.
         let words = length as usize / 8;
         if length % 8 != 0 || words > MAX_RECORD_WORDS {
@@ -114,7 +122,9 @@ impl<R: Read> RecordingReader<R> {
             .map_err(RecordingError::Io)?;
         self.position += skipped;
         if skipped < length.into() {
-            return Err(RecordingError::Truncated { position: self.position });
+            return Err(RecordingError::Truncated {
+                position: self.position,
+            });
         }
         Ok(())
     }
@@ -123,10 +133,15 @@ impl<R: Read> RecordingReader<R> {
 /// The next `length` bytes. No more memory is taken than the input has bytes.
 fn take(input: &mut impl Read, position: &mut u64, length: u32) -> Result<Vec<u8>, RecordingError> {
     let mut bytes = Vec::new();
-    input.take(length.into()).read_to_end(&mut bytes).map_err(RecordingError::Io)?;
+    input
+        .take(length.into())
+        .read_to_end(&mut bytes)
+        .map_err(RecordingError::Io)?;
     *position += bytes.len() as u64;
     if (bytes.len() as u64) < length.into() {
-        return Err(RecordingError::Truncated { position: *position });
+        return Err(RecordingError::Truncated {
+            position: *position,
+        });
     }
     Ok(bytes)
 }
@@ -146,7 +161,10 @@ fn json<T: DeserializeOwned>(
     length: u32,
     what: &'static str,
 ) -> Result<T, RecordingError> {
-    let damaged = RecordingError::Damaged { position: *position, what };
+    let damaged = RecordingError::Damaged {
+        position: *position,
+        what,
+    };
     if length > MAX_JSON {
         return Err(damaged);
     }

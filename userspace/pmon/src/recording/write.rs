@@ -71,5 +71,7 @@ fn padded(value: &impl Serialize) -> Result<Vec<u8>, RecordingError> {
 
 fn length(bytes: &[u8]) -> Result<[u8; 4], RecordingError> {
     let length = u32::try_from(bytes.len());
-    length.map(u32::to_le_bytes).map_err(|_| RecordingError::Io(io::ErrorKind::FileTooLarge.into()))
+    length
+        .map(u32::to_le_bytes)
+        .map_err(|_| RecordingError::Io(io::ErrorKind::FileTooLarge.into()))
 }

@@ -94,7 +94,10 @@ fn json(out: &mut dyn Write, machine: &Machine) -> io::Result<()> {
             max_rate: info.max_rate,
         },
     )?;
-    machine.boxes.iter().try_for_each(|b| json_line(out, &unit_line(machine, b)))
+    machine
+        .boxes
+        .iter()
+        .try_for_each(|b| json_line(out, &unit_line(machine, b)))
 }
 
 fn unit_line(machine: &Machine, b: &BoxInfo) -> UnitLine {
@@ -120,7 +123,9 @@ fn unit_line(machine: &Machine, b: &BoxInfo) -> UnitLine {
 
 fn absent(info: &abi::pmon_info) -> Vec<&'static str> {
     let bits = (0..).zip(ARCHITECTURAL);
-    bits.filter(|(bit, _)| info.core_absent_events >> bit & 1 != 0).map(|(_, name)| name).collect()
+    bits.filter(|(bit, _)| info.core_absent_events >> bit & 1 != 0)
+        .map(|(_, name)| name)
+        .collect()
 }
 
 fn text(out: &mut dyn Write, machine: &Machine) -> io::Result<()> {
@@ -182,13 +187,25 @@ fn cells(b: &BoxInfo) -> [String; 8] {
     let core = b.unit == Unit::Core;
     let dash = "-".to_owned();
     [
-        if core { dash.clone() } else { b.socket.to_string() },
+        if core {
+            dash.clone()
+        } else {
+            b.socket.to_string()
+        },
         b.mode.to_string(),
         b.info.counters.to_string(),
         b.info.width.to_string(),
         b.info.fixed.to_string(),
-        if b.info.fixed == 0 { dash } else { b.info.fixed_width.to_string() },
-        if core { "itself".to_owned() } else { b.info.pmi_cpu.to_string() },
+        if b.info.fixed == 0 {
+            dash
+        } else {
+            b.info.fixed_width.to_string()
+        },
+        if core {
+            "itself".to_owned()
+        } else {
+            b.info.pmi_cpu.to_string()
+        },
         notes(b.info.flags),
     ]
 }
@@ -196,9 +213,18 @@ fn cells(b: &BoxInfo) -> [String; 8] {
 fn notes(flags: u32) -> String {
     let notes = [
         (abi::PMON_UNIT_IN_USE, "in use by somebody else"),
-        (abi::PMON_UNIT_NEEDS_DEBUGCTL, "PMI needs IA32_DEBUGCTL bit 13"),
-        (abi::PMON_UNIT_NO_FREEZE, "overflow does not freeze the socket"),
+        (
+            abi::PMON_UNIT_NEEDS_DEBUGCTL,
+            "PMI needs IA32_DEBUGCTL bit 13",
+        ),
+        (
+            abi::PMON_UNIT_NO_FREEZE,
+            "overflow does not freeze the socket",
+        ),
     ];
-    let set = notes.iter().filter(|(bit, _)| flags & bit != 0).map(|(_, text)| *text);
+    let set = notes
+        .iter()
+        .filter(|(bit, _)| flags & bit != 0)
+        .map(|(_, text)| *text);
     set.collect::<Vec<_>>().join(", ")
 }

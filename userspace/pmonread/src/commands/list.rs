@@ -17,13 +17,37 @@ use std::io::{self, Write};
 
 /// Terms that are no fields: name, units, what they do.
 const OPTIONS: [(&str, &[Unit], &str); 7] = [
-    ("period=N", &Unit::ALL, "a sample each N events; also with k, M or G"),
-    ("leader", &Unit::ALL, "its samples have the totals of all counters of socket and CPU"),
+    (
+        "period=N",
+        &Unit::ALL,
+        "a sample each N events; also with k, M or G",
+    ),
+    (
+        "leader",
+        &Unit::ALL,
+        "its samples have the totals of all counters of socket and CPU",
+    ),
     ("counter=N", &Unit::ALL, "this counter of the box, not any"),
-    ("fixed", &[Unit::Ubox, Unit::Core], "the fixed counter of the named event; or fixed=N"),
-    ("socket=N", &[Unit::Ubox, Unit::Cbox, Unit::Pcu], "only this socket, or these: socket=0-1"),
-    ("u", &[Unit::Core], "only user mode; may also follow the last /"),
-    ("k", &[Unit::Core], "only kernel mode; may also follow the last /"),
+    (
+        "fixed",
+        &[Unit::Ubox, Unit::Core],
+        "the fixed counter of the named event; or fixed=N",
+    ),
+    (
+        "socket=N",
+        &[Unit::Ubox, Unit::Cbox, Unit::Pcu],
+        "only this socket, or these: socket=0-1",
+    ),
+    (
+        "u",
+        &[Unit::Core],
+        "only user mode; may also follow the last /",
+    ),
+    (
+        "k",
+        &[Unit::Core],
+        "only kernel mode; may also follow the last /",
+    ),
 ];
 
 #[derive(Serialize)]
@@ -40,8 +64,11 @@ struct Line<'a> {
 
 pub(crate) fn run(args: &ListArgs, cx: &mut Context<'_>) -> anyhow::Result<Exit> {
     let word = args.word.as_deref().unwrap_or("");
-    let lines: Vec<_> =
-        Unit::ALL.into_iter().flat_map(of_unit).filter(|line| fits(line, word)).collect();
+    let lines: Vec<_> = Unit::ALL
+        .into_iter()
+        .flat_map(of_unit)
+        .filter(|line| fits(line, word))
+        .collect();
     if lines.is_empty() {
         anyhow::bail!("nothing has `{word}` in its name or description; `pmonread list` shows all");
     }
@@ -111,7 +138,10 @@ fn text(out: &mut dyn Write, lines: &[Line<'_>]) -> io::Result<()> {
                 ("event", ..) => (format!("{}/{}/", line.unit, line.name), String::new()),
                 (_, Some(register), Some(bits)) => {
                     let value = if line.max == Some(1) { "" } else { "=N" };
-                    (format!("{}{value}", line.name), format!("{register} {bits}"))
+                    (
+                        format!("{}{value}", line.name),
+                        format!("{register} {bits}"),
+                    )
                 }
                 _ => (line.name.to_owned(), String::new()),
             };

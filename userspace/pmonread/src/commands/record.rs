@@ -54,8 +54,14 @@ pub(crate) fn run(args: &RecordArgs, cx: &mut Context<'_>) -> anyhow::Result<Exi
     };
     let sink = Sink::new(out, args.json, &header)?;
     let progress = Progress::new(cx.err, args, cx.watched && path.is_some());
-    Recorder { session: &session, reader: session.reader(), sink, progress, broken: 0 }
-        .run(args, path.as_deref())
+    Recorder {
+        session: &session,
+        reader: session.reader(),
+        sink,
+        progress,
+        broken: 0,
+    }
+    .run(args, path.as_deref())
 }
 
 fn events(args: &RecordArgs) -> anyhow::Result<Vec<Event>> {
@@ -139,7 +145,8 @@ impl Recorder<'_> {
                 Ok(merged) => {
                     self.broken += 1;
                     let cpu = merged.cpu;
-                    self.progress.say(&format!("a record of CPU {cpu} is too short; left out"))?;
+                    self.progress
+                        .say(&format!("a record of CPU {cpu} is too short; left out"))?;
                 }
                 Err(error) => {
                     self.broken += 1;
@@ -163,7 +170,13 @@ struct Progress<'a> {
 
 impl<'a> Progress<'a> {
     fn new(err: &'a mut dyn Write, args: &RecordArgs, watched: bool) -> Self {
-        Self { err, quiet: args.quiet, watched: watched && !args.quiet, next: 0, open_line: false }
+        Self {
+            err,
+            quiet: args.quiet,
+            watched: watched && !args.quiet,
+            next: 0,
+            open_line: false,
+        }
     }
 
     fn show(&mut self, now: u64, reader: &Reader<'_>) -> io::Result<()> {
@@ -174,7 +187,10 @@ impl<'a> Progress<'a> {
         let counts = reader.counts();
         let read = thousands(counts.iter().map(|c| c.read).sum());
         let lost = thousands(counts.iter().map(|c| c.lost).sum());
-        write!(self.err, "\r\x1b[K{read} records, {lost} lost; end with Ctrl-C")?;
+        write!(
+            self.err,
+            "\r\x1b[K{read} records, {lost} lost; end with Ctrl-C"
+        )?;
         self.open_line = true;
         self.err.flush()
     }
@@ -213,7 +229,11 @@ impl<'a> Progress<'a> {
     }
 
     fn notes(&mut self, session: &Session, t: &Trailer) -> io::Result<()> {
-        for ring in t.rings.iter().filter(|r| r.read.checked_add(r.lost) != Some(r.produced)) {
+        for ring in t
+            .rings
+            .iter()
+            .filter(|r| r.read.checked_add(r.lost) != Some(r.produced))
+        {
             let text = format!(
                 "CPU {}: produced {} is not read {} + lost {}: records are missing that nothing accounts for",
                 ring.cpu, ring.produced, ring.read, ring.lost
@@ -232,14 +252,21 @@ impl<'a> Progress<'a> {
         }
         if t.late != 0 {
             let late = thousands(t.late);
-            writeln!(self.err, "note: {late} records came too late to be in the order of time")?;
+            writeln!(
+                self.err,
+                "note: {late} records came too late to be in the order of time"
+            )?;
         }
         let polled = |c: &&pmon::Counter| {
             let event = session.events().get(c.event);
             c.mode == Mode::Poll && event.is_some_and(|e| e.period.is_some())
         };
-        let mut units: Vec<_> =
-            session.counters().iter().filter(polled).map(|c| c.place.unit.name()).collect();
+        let mut units: Vec<_> = session
+            .counters()
+            .iter()
+            .filter(polled)
+            .map(|c| c.place.unit.name())
+            .collect();
         units.sort_unstable();
         units.dedup();
         if !units.is_empty() {

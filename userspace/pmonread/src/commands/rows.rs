@@ -54,12 +54,26 @@ fn key(counter: &Counter, apart: Apart) -> Key {
     let index = Some(counter.place.index);
     let event = counter.event;
     match apart {
-        Apart::Box => Key { event, socket: counter.socket, index },
-        Apart::Socket => Key { event, socket: counter.socket, index: None },
-        Apart::Cpu if counter.place.unit == Unit::Core => {
-            Key { event, socket: counter.socket, index }
-        }
-        Apart::Nothing | Apart::Cpu => Key { event, socket: None, index: None },
+        Apart::Box => Key {
+            event,
+            socket: counter.socket,
+            index,
+        },
+        Apart::Socket => Key {
+            event,
+            socket: counter.socket,
+            index: None,
+        },
+        Apart::Cpu if counter.place.unit == Unit::Core => Key {
+            event,
+            socket: counter.socket,
+            index,
+        },
+        Apart::Nothing | Apart::Cpu => Key {
+            event,
+            socket: None,
+            index: None,
+        },
     }
 }
 

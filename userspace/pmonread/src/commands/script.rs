@@ -29,7 +29,10 @@ pub(crate) fn run(args: &ScriptArgs, cx: &mut Context<'_>) -> anyhow::Result<Exi
     cx.out.flush()?;
     let trailer = result?;
     if !trailer.adds_up() {
-        writeln!(cx.err, "pmonread: records are missing that nothing accounts for")?;
+        writeln!(
+            cx.err,
+            "pmonread: records are missing that nothing accounts for"
+        )?;
         return Ok(Exit::Incomplete);
     }
     Ok(Exit::Success)

@@ -50,7 +50,10 @@ pub(crate) fn run(args: &StatArgs, cx: &mut Context<'_>) -> anyhow::Result<Exit>
 
 /// Where to count.
 pub(crate) fn selection(args: &RunArgs) -> Selection {
-    Selection { sockets: args.sockets.clone(), cpus: args.cpus.clone() }
+    Selection {
+        sockets: args.sockets.clone(),
+        cpus: args.cpus.clone(),
+    }
 }
 
 /// Counts until the run is over, and prints.
@@ -58,7 +61,10 @@ fn count(args: &StatArgs, session: &Session, printer: &mut Printer<'_>) -> anyho
     let interval = args.interval.map(|ms| ms.saturating_mul(1_000_000));
     let mut run = Run::start(session, &args.run)?;
     let start = run.started();
-    let zero = Totals { time: start, counts: vec![Default::default(); session.counters().len()] };
+    let zero = Totals {
+        time: start,
+        counts: vec![Default::default(); session.counters().len()],
+    };
     let mut before = zero;
     let mut next = interval.map(|ns| start.saturating_add(ns));
     let exit = loop {
@@ -98,7 +104,9 @@ impl<'a> Printer<'a> {
     fn new(out: &'a mut dyn Write, args: &'a StatArgs) -> Self {
         let apart = match args {
             StatArgs { per_box: true, .. } => Apart::Box,
-            StatArgs { per_socket: true, .. } => Apart::Socket,
+            StatArgs {
+                per_socket: true, ..
+            } => Apart::Socket,
             StatArgs { per_cpu: true, .. } => Apart::Cpu,
             _ => Apart::Nothing,
         };
@@ -107,7 +115,14 @@ impl<'a> Printer<'a> {
             command => format!("Counts of the machine while `{}` ran:", command.join(" ")),
         };
         let (format, intervals) = (&args.format, args.interval.is_some());
-        Self { out, format, apart, intervals, title, printed: false }
+        Self {
+            out,
+            format,
+            apart,
+            intervals,
+            title,
+            printed: false,
+        }
     }
 
     fn print(&mut self, rows: &[Row]) -> io::Result<()> {
@@ -127,9 +142,19 @@ impl<'a> Printer<'a> {
 
     fn table(&mut self, rows: &[Row], first: bool) -> io::Result<()> {
         let (left, right) = (Align::Left, Align::Right);
-        let titles = ["time, s", "count", "event", "place", "boxes", "mode", "rate"];
+        let titles = [
+            "time, s", "count", "event", "place", "boxes", "mode", "rate",
+        ];
         let aligns = [right, right, left, left, right, left, right];
-        let shown = [self.intervals, true, true, self.apart != Apart::Nothing, true, true, true];
+        let shown = [
+            self.intervals,
+            true,
+            true,
+            self.apart != Apart::Nothing,
+            true,
+            true,
+            true,
+        ];
         let columns: Vec<_> = (0..titles.len()).filter(|i| shown[*i]).collect();
         // Titles stand above the first interval only, and give the columns their least width.
         let title = |i: usize| (if first { titles[i] } else { "" }, aligns[i]);
@@ -142,7 +167,10 @@ impl<'a> Printer<'a> {
                 format!("{:<8}", row.place()),
                 format!("{:>5}", row.boxes),
                 format!("{:<5}", row.mode),
-                format!("{:>11}", rate(row.count, row.enabled_ns).unwrap_or("-".to_owned())),
+                format!(
+                    "{:>11}",
+                    rate(row.count, row.enabled_ns).unwrap_or("-".to_owned())
+                ),
             ];
             table.row(columns.iter().map(|i| cells[*i].clone()));
         }

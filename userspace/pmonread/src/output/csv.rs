@@ -18,8 +18,10 @@ pub(crate) fn write_rows<T: Serialize>(
     titles: bool,
     rows: &[T],
 ) -> io::Result<()> {
-    let mut writer =
-        csv::WriterBuilder::new().delimiter(separator).has_headers(titles).from_writer(out);
+    let mut writer = csv::WriterBuilder::new()
+        .delimiter(separator)
+        .has_headers(titles)
+        .from_writer(out);
     for row in rows {
         writer.serialize(row)?;
     }
@@ -55,7 +57,11 @@ struct Row<'a> {
 
 impl<'a> Csv<'a> {
     pub(crate) fn new(out: &'a mut dyn Write, separator: u8) -> Self {
-        Self { writer: csv::WriterBuilder::new().delimiter(separator).from_writer(out) }
+        Self {
+            writer: csv::WriterBuilder::new()
+                .delimiter(separator)
+                .from_writer(out),
+        }
     }
 }
 
@@ -65,12 +71,18 @@ impl Exporter for Csv<'_> {
     }
 
     fn record(&mut self, merged: &Merged, record: &Record<'_>, labels: &Labels) -> io::Result<()> {
-        let base = Row { time_ns: record.time(), cpu: merged.cpu, ..Row::default() };
+        let base = Row {
+            time_ns: record.time(),
+            cpu: merged.cpu,
+            ..Row::default()
+        };
         let row = match record {
             Record::Sample(sample) => {
                 let cx = &sample.context;
-                let values: Vec<_> =
-                    sample.values().map(|(id, total)| format!("{id}:{total}")).collect();
+                let values: Vec<_> = sample
+                    .values()
+                    .map(|(id, total)| format!("{id}:{total}"))
+                    .collect();
                 Row {
                     r#type: "sample",
                     seq: sample.seq,
@@ -88,10 +100,15 @@ impl Exporter for Csv<'_> {
                     ..base
                 }
             }
-            Record::Lost { seq, lost, .. } => {
-                Row { r#type: "lost", seq: *seq, lost: Some(*lost), ..base }
-            }
-            Record::Throttle { seq, id, period, .. } => Row {
+            Record::Lost { seq, lost, .. } => Row {
+                r#type: "lost",
+                seq: *seq,
+                lost: Some(*lost),
+                ..base
+            },
+            Record::Throttle {
+                seq, id, period, ..
+            } => Row {
                 r#type: "throttle",
                 seq: *seq,
                 r#box: counter_place(labels, *id),
@@ -99,7 +116,11 @@ impl Exporter for Csv<'_> {
                 period: Some(*period),
                 ..base
             },
-            Record::Other { seq, .. } => Row { r#type: "other", seq: *seq, ..base },
+            Record::Other { seq, .. } => Row {
+                r#type: "other",
+                seq: *seq,
+                ..base
+            },
         };
         Ok(self.writer.serialize(row)?)
     }

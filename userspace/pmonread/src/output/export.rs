@@ -25,7 +25,10 @@ pub(crate) fn export(
     match merged.record() {
         Ok(record) => exporter.record(merged, &record, labels),
         // `record` and the reader of recordings let no such record pass.
-        Err(_) => Err(io::Error::new(io::ErrorKind::InvalidData, "a record is too short")),
+        Err(_) => Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            "a record is too short",
+        )),
     }
 }
 
@@ -38,7 +41,9 @@ pub(crate) struct Labels {
 impl Labels {
     pub(crate) fn new(header: &Header) -> Self {
         let row = |c: &CounterLine| (c.id, (c.clone(), c.place()));
-        Self { counters: header.counters.iter().map(row).collect() }
+        Self {
+            counters: header.counters.iter().map(row).collect(),
+        }
     }
 
     /// The event of a counter.
@@ -54,13 +59,20 @@ pub(crate) fn counter_place(labels: &Labels, id: u32) -> &str {
 
 /// Total of the counter that overflowed.
 pub(crate) fn own_total(sample: &Sample<'_>) -> Option<u64> {
-    sample.values().find(|(id, _)| *id == sample.overflow.id).map(|(_, total)| total)
+    sample
+        .values()
+        .find(|(id, _)| *id == sample.overflow.id)
+        .map(|(_, total)| total)
 }
 
 /// `u` or `k`, then `p` for a sample of the poll timer and `L` for one of the leader.
 pub(crate) fn mode_letters(sample: &Sample<'_>) -> String {
     let mut letters = String::new();
-    letters.push(if sample.context.misc & MISC_USER != 0 { 'u' } else { 'k' });
+    letters.push(if sample.context.misc & MISC_USER != 0 {
+        'u'
+    } else {
+        'k'
+    });
     if sample.context.misc & MISC_POLL != 0 {
         letters.push('p');
     }

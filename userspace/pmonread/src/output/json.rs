@@ -27,9 +27,26 @@ pub(crate) struct Json<'a> {
 enum Line<'a> {
     Header(&'a Header),
     Sample(SampleLine<'a>),
-    Lost { time_ns: u64, cpu: u32, seq: u64, lost: u64 },
-    Throttle { time_ns: u64, cpu: u32, seq: u64, id: u32, event: &'a str, period: u64 },
-    Other { time_ns: u64, cpu: u32, seq: u64, kind: u32 },
+    Lost {
+        time_ns: u64,
+        cpu: u32,
+        seq: u64,
+        lost: u64,
+    },
+    Throttle {
+        time_ns: u64,
+        cpu: u32,
+        seq: u64,
+        id: u32,
+        event: &'a str,
+        period: u64,
+    },
+    Other {
+        time_ns: u64,
+        cpu: u32,
+        seq: u64,
+        kind: u32,
+    },
     Trailer(&'a Trailer),
 }
 
@@ -101,11 +118,31 @@ impl Exporter for Json<'_> {
         let cpu = merged.cpu;
         let line = match *record {
             Record::Sample(ref sample) => Line::Sample(sample_line(sample, labels)),
-            Record::Lost { time, seq, lost } => Line::Lost { time_ns: time, cpu, seq, lost },
-            Record::Throttle { time, seq, id, period } => {
-                Line::Throttle { time_ns: time, cpu, seq, id, event: labels.event(id), period }
-            }
-            Record::Other { time, seq, kind } => Line::Other { time_ns: time, cpu, seq, kind },
+            Record::Lost { time, seq, lost } => Line::Lost {
+                time_ns: time,
+                cpu,
+                seq,
+                lost,
+            },
+            Record::Throttle {
+                time,
+                seq,
+                id,
+                period,
+            } => Line::Throttle {
+                time_ns: time,
+                cpu,
+                seq,
+                id,
+                event: labels.event(id),
+                period,
+            },
+            Record::Other { time, seq, kind } => Line::Other {
+                time_ns: time,
+                cpu,
+                seq,
+                kind,
+            },
         };
         json_line(self.out, &line)
     }

@@ -51,7 +51,12 @@ mod tests {
 
     #[test]
     fn thousands_are_set_apart() {
-        let pairs = [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")];
+        let pairs = [
+            (0, "0"),
+            (999, "999"),
+            (1000, "1,000"),
+            (1_234_567, "1,234,567"),
+        ];
         for (number, text) in pairs {
             assert_eq!(thousands(number), text);
         }
@@ -64,6 +69,9 @@ mod tests {
         assert_eq!(rate(3_000_000, 2_000_000_000).unwrap(), "1.500 M/s");
         assert_eq!(rate(5, 1_000_000_000).unwrap(), "5.000  /s");
         assert_eq!(rate(5, 0), None);
-        assert_eq!((bytes(100), bytes(1536)), ("100 bytes".into(), "1.5 KiB".into()));
+        assert_eq!(
+            (bytes(100), bytes(1536)),
+            ("100 bytes".into(), "1.5 KiB".into())
+        );
     }
 }

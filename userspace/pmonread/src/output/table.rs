@@ -20,9 +20,19 @@ pub(crate) struct Table {
 impl Table {
     /// A table with a line of titles; those that are all empty leave no line.
     pub(crate) fn new(columns: &[(&str, Align)]) -> Self {
-        let titles: Vec<_> = columns.iter().map(|(title, _)| (*title).to_owned()).collect();
-        let rows = if titles.iter().all(String::is_empty) { Vec::new() } else { vec![titles] };
-        Self { align: columns.iter().map(|(_, align)| *align).collect(), rows }
+        let titles: Vec<_> = columns
+            .iter()
+            .map(|(title, _)| (*title).to_owned())
+            .collect();
+        let rows = if titles.iter().all(String::is_empty) {
+            Vec::new()
+        } else {
+            vec![titles]
+        };
+        Self {
+            align: columns.iter().map(|(_, align)| *align).collect(),
+            rows,
+        }
     }
 
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
@@ -57,8 +67,11 @@ mod tests {
 
     #[test]
     fn columns_line_up() {
-        let mut table =
-            Table::new(&[("n", Align::Right), ("name", Align::Left), ("", Align::Left)]);
+        let mut table = Table::new(&[
+            ("n", Align::Right),
+            ("name", Align::Left),
+            ("", Align::Left),
+        ]);
         table.row(["1,000", "a", ""].map(str::to_owned));
         table.row(["5", "long", "x"].map(str::to_owned));
         let mut text = Vec::new();

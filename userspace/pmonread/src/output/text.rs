@@ -30,7 +30,12 @@ impl<'a> Text<'a> {
     pub(crate) fn new(out: &'a mut dyn Write, columns: &[Column], values: bool) -> Self {
         let all = Column::value_variants();
         let columns = if columns.is_empty() { all } else { columns };
-        Self { out, columns: columns.to_vec(), values, widths: (0, 0) }
+        Self {
+            out,
+            columns: columns.to_vec(),
+            values,
+            widths: (0, 0),
+        }
     }
 
     fn title(&self, column: Column) -> String {
@@ -58,7 +63,10 @@ impl<'a> Text<'a> {
     }
 
     fn sample(&mut self, sample: &Sample<'_>, labels: &Labels) -> io::Result<()> {
-        let cells = self.columns.iter().map(|&c| self.pad(c, &cell(c, sample, labels)));
+        let cells = self
+            .columns
+            .iter()
+            .map(|&c| self.pad(c, &cell(c, sample, labels)));
         let line = cells.collect::<Vec<_>>().join("  ");
         writeln!(self.out, "{}", line.trim_end())?;
         if self.values || (sample.overflow.leader && sample.values().count() > 1) {
@@ -141,7 +149,11 @@ impl Exporter for Text<'_> {
         match *record {
             Record::Sample(ref sample) => self.sample(sample, labels),
             Record::Lost { lost, .. } => {
-                writeln!(self.out, "{time:>18}  {cpu:>4}  lost {} records", thousands(lost))
+                writeln!(
+                    self.out,
+                    "{time:>18}  {cpu:>4}  lost {} records",
+                    thousands(lost)
+                )
             }
             Record::Throttle { id, period, .. } => {
                 let (event, place) = (labels.event(id), counter_place(labels, id));
@@ -152,7 +164,10 @@ impl Exporter for Text<'_> {
                 )
             }
             Record::Other { kind, .. } => {
-                writeln!(self.out, "{time:>18}  {cpu:>4}  record of unknown type {kind}")
+                writeln!(
+                    self.out,
+                    "{time:>18}  {cpu:>4}  record of unknown type {kind}"
+                )
             }
         }
     }
@@ -166,7 +181,11 @@ impl Exporter for Text<'_> {
             thousands(read),
             thousands(lost)
         )?;
-        for ring in trailer.rings.iter().filter(|r| r.lost != 0 || r.damaged != 0) {
+        for ring in trailer
+            .rings
+            .iter()
+            .filter(|r| r.lost != 0 || r.damaged != 0)
+        {
             writeln!(
                 self.out,
                 "# CPU {}: produced {}, read {}, lost {}, found damaged {} times",

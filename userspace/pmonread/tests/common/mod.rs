@@ -30,13 +30,21 @@ pub(crate) fn run_words(fake: &Fake, args: &[&str]) -> Ran {
         watched: false,
         open: &|| fake.session(),
     };
-    let args = std::iter::once("pmonread").chain(args.iter().copied()).map(Into::into);
+    let args = std::iter::once("pmonread")
+        .chain(args.iter().copied())
+        .map(Into::into);
     let exit = run_with(args, &mut context);
     let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-    Ran { exit, out: text(out), err: text(err) }
+    Ran {
+        exit,
+        out: text(out),
+        err: text(err),
+    }
 }
 
 /// The lines of a text as JSON.
 pub(crate) fn json(text: &str) -> Vec<serde_json::Value> {
-    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
