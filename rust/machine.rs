@@ -296,6 +296,11 @@ pub(crate) fn selftest() -> Result {
         let (mut freezes, mut needs_debugctl, mut ovf_uncore) = (true, false, false);
         let mut kinds = [KindInfo::default(); UNCORE.len()];
         let mut fixed_width = 0;
+        let on_socket = || {
+            let here = |c: &&Cpu| c.socket as usize == n && cpu::is_online(c.id);
+            machine.cpus.iter().filter(here)
+        };
+        on_socket().for_each(Cpu::begin_selftest);
         for (kind, row) in UNCORE.iter().enumerate() {
             let (outcome, debugctl) = try_kind(cpu, info, kind, select)?;
             let works = outcome.overflowed && outcome.status && outcome.interrupt;
@@ -321,7 +326,7 @@ pub(crate) fn selftest() -> Result {
                     row.width
                 };
             }
-            ovf_uncore |= works && clears_ovf_uncore(info.cpu)?;
+            ovf_uncore |= works && takes_ovf_uncore(info.cpu)?;
         }
         pr_info!(
             "socket {n}: PMI on CPU {}, {} CBos; UBox {}, CBo {}, PCU {}{}{}\n",
@@ -341,18 +346,15 @@ pub(crate) fn selftest() -> Result {
                 ", an overflow does not freeze"
             }
         );
-        for other in machine
-            .cpus
-            .iter()
-            .filter(|c| c.id != info.cpu && cpu::is_online(c.id))
-        {
-            if cpu::place(other.id).first_sibling == place.first_sibling {
-                other.set_sibling_of(info.cpu, ovf_uncore);
-            }
+        for other in on_socket() {
+            cpu::run_on(other.id, || {
+                // SAFETY: on this CPU, with interrupts off.
+                unsafe { other.end_selftest(info.cpu, ovf_uncore) }
+            })?;
         }
         cpu::run_on(info.cpu, || {
             // SAFETY: on this CPU, with interrupts off.
-            unsafe { cpu.own_socket(Socket::new(select, freezes), needs_debugctl, ovf_uncore) }
+            unsafe { cpu.own_socket(Socket::new(select, freezes), needs_debugctl) }
         })?;
         if let Some(book) = machine.book.lock().sockets.get_mut(n) {
             book.kinds = kinds;
@@ -390,7 +392,7 @@ fn try_kind(cpu: &Cpu, info: &SocketInfo, kind: usize, select: u64) -> Result<(O
 }
 
 /// Whether an uncore PMI has set bit 61 of IA32_PERF_GLOBAL_STATUS on `cpu`; clears it.
-fn clears_ovf_uncore(cpu: u32) -> Result<bool> {
+fn takes_ovf_uncore(cpu: u32) -> Result<bool> {
     cpu::run_on(cpu, || {
         let bus = &mut LocalRegisters;
         let status = bus.read(Reg::Msr(IA32_PERF_GLOBAL_STATUS)).unwrap_or(0);

@@ -132,10 +132,10 @@ pub(crate) struct Cpu {
     late: Atomic<u64>,
     uncore_users: Atomic<u32>,
     core_users: Atomic<u32>,
-    /// Services of the socket, for the siblings that get the same PMI.
+    /// Services of the socket, for the CPUs that get the same PMIs.
     services: Atomic<u64>,
     serviced_at: Atomic<u64>,
-    /// Services that this CPU, a sibling, has seen.
+    /// Services of `copies` that this CPU has seen.
     seen: Atomic<u64>,
     /// An uncore PMI sets IA32_PERF_GLOBAL_STATUS bit 61.
     sets_ovf_uncore: Atomic<bool>,
@@ -146,7 +146,8 @@ pub(crate) struct Cpu {
     /// Its socket.
     pub(crate) socket: u32,
     /// The CPU that takes the socket's PMIs, if it shares this one's core.
-    sibling_of: Atomic<u32>,
+    /// The CPU whose PMIs come here too.
+    copies: Atomic<u32>,
     inner: UnsafeCell<Inner>,
 }
 
@@ -176,7 +177,7 @@ impl Cpu {
             selftest_nmis: Atomic::new(0),
             id,
             socket,
-            sibling_of: Atomic::new(NO_CPU),
+            copies: Atomic::new(NO_CPU),
             inner: UnsafeCell::new(Inner {
                 core: CorePmu::new(full_width),
                 socket: None,
@@ -193,8 +194,7 @@ impl Cpu {
     /// # Safety
     ///
     /// As [`Cpu::section`].
-    pub(crate) unsafe fn own_socket(&self, socket: Socket, needs_debugctl: bool, ovf_uncore: bool) {
-        self.sets_ovf_uncore.store(ovf_uncore, Relaxed);
+    pub(crate) unsafe fn own_socket(&self, socket: Socket, needs_debugctl: bool) {
         // SAFETY: by this function's requirements.
         unsafe {
             self.section(|inner| {
@@ -204,10 +204,24 @@ impl Cpu {
         }
     }
 
-    /// Says that `owner`, a thread of the same core, takes the socket's PMIs.
-    pub(crate) fn set_sibling_of(&self, owner: u32, ovf_uncore: bool) {
+    /// Before the socket's self-test: its PMIs may come here too.
+    pub(crate) fn begin_selftest(&self) {
+        self.selftest_nmis.store(0, Relaxed);
+        self.in_selftest.xchg(true, Full);
+    }
+
+    /// After the socket's self-test, whose PMIs went to `owner`.
+    ///
+    /// # Safety
+    ///
+    /// As [`Cpu::section`].
+    pub(crate) unsafe fn end_selftest(&self, owner: u32, ovf_uncore: bool) {
         self.sets_ovf_uncore.store(ovf_uncore, Relaxed);
-        self.sibling_of.store(owner, Relaxed);
+        self.clear_ovf_uncore();
+        if self.id != owner && self.selftest_nmis.load(Relaxed) != 0 {
+            self.copies.store(owner, Relaxed);
+        }
+        self.in_selftest.xchg(false, Full);
     }
 
     /// Whether a session counts here.
@@ -480,14 +494,15 @@ impl Cpu {
                 && read(IA32_PERF_GLOBAL_STATUS) & STATUS_COUNTERS != 0)
     }
 
-    /// An NMI that found no overflow: a late one of ours, or a sibling's, or foreign.
+    /// An NMI that found no overflow: a late one of ours, or one that went to the socket's other
+    /// CPUs too, or foreign.
     fn not_ours(&self) -> u32 {
         let until = self.late_until.load(Relaxed);
         let late = until != 0 && now() <= until;
         if until != 0 {
             self.late_until.store(0, Relaxed);
         }
-        if !late && !self.is_siblings() {
+        if !(late || self.has_ovf_uncore() || self.is_copy()) {
             return 0;
         }
         nmi::set_lvtpc(nmi::lvtpc_nmi());
@@ -496,17 +511,18 @@ impl Cpu {
         1
     }
 
-    /// Clears what an uncore PMI sets in this CPU's own PMU, before perf sees it.
-    fn clear_ovf_uncore(&self) {
-        if self.sets_ovf_uncore.load(Relaxed) {
-            // The self-test has written it before.
-            let _ = LocalRegisters.write(Reg::Msr(IA32_PERF_GLOBAL_OVF_CTRL), STATUS_OVF_UNCORE);
-        }
+    /// Whether this CPU got an uncore PMI, where the part tells so.
+    fn has_ovf_uncore(&self) -> bool {
+        self.sets_ovf_uncore.load(Relaxed)
+            && LocalRegisters
+                .read(Reg::Msr(IA32_PERF_GLOBAL_STATUS))
+                .is_ok_and(|status| status & STATUS_OVF_UNCORE != 0)
     }
 
-    /// Both threads of a core get its PMIs; one of them does the work.
-    fn is_siblings(&self) -> bool {
-        let owner = crate::machine::cpu(self.sibling_of.load(Relaxed));
+    /// Whether this is the copy of a PMI that another CPU services: the threads of a core get the
+    /// same ones.
+    fn is_copy(&self) -> bool {
+        let owner = crate::machine::cpu(self.copies.load(Relaxed));
         let Some(owner) = owner.filter(|o| o.uncore_users.load(Relaxed) != 0) else {
             return false;
         };
@@ -518,6 +534,14 @@ impl Cpu {
             && now().saturating_sub(owner.serviced_at.load(Relaxed)) <= LATE_NS;
         self.seen.store(services, Relaxed);
         done || status & GLOBAL_STATUS_MASK != 0
+    }
+
+    /// Clears what an uncore PMI sets in this CPU's own PMU, before perf sees it.
+    fn clear_ovf_uncore(&self) {
+        if self.sets_ovf_uncore.load(Relaxed) {
+            // The self-test has written it before.
+            let _ = LocalRegisters.write(Reg::Msr(IA32_PERF_GLOBAL_OVF_CTRL), STATUS_OVF_UNCORE);
+        }
     }
 
     fn expect_late(&self) {
@@ -648,8 +672,7 @@ impl Cpu {
         if debugctl {
             bus.write(Reg::Msr(IA32_DEBUGCTL), before | DEBUGCTL_UNCORE_PMI)?;
         }
-        self.selftest_nmis.store(0, Relaxed);
-        self.in_selftest.xchg(true, Full);
+        self.begin_selftest();
         nmi::set_lvtpc(nmi::lvtpc_nmi());
         let result = f(&mut || self.selftest_nmis.load(Relaxed) != 0);
         nmi::set_lvtpc(lvtpc);

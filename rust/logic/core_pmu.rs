@@ -186,21 +186,30 @@ impl CorePmu {
             self.restore = bus.read(msr(IA32_PERF_GLOBAL_CTRL))?;
             self.others = self.restore;
         }
-        for c in counters.iter() {
+        for c in counters.iter_mut() {
             if self.is_counting(bus, c.slot)? {
-                self.go(bus)?;
                 return Err(HwError::InUse(c.slot.data()));
             }
+            self.save(bus, c)?;
         }
         self.others &= !bits;
         self.halt(bus)?;
+        let mut result = Ok(());
         for c in counters.iter_mut() {
-            self.program(bus, c)?;
+            result = result.and_then(|()| self.program(bus, c));
         }
-        bus.write(msr(IA32_PERF_GLOBAL_OVF_CTRL), bits)?;
-        self.enabled |= bits;
-        self.users += 1;
-        self.go(bus)
+        let result = result.and_then(|()| bus.write(msr(IA32_PERF_GLOBAL_OVF_CTRL), bits));
+        if result.is_ok() {
+            self.enabled |= bits;
+            self.users += 1;
+        } else {
+            for c in counters.iter() {
+                // As far as it goes: the first error is the one to report.
+                let _ = self.restore(bus, c);
+            }
+            self.others |= self.restore & bits;
+        }
+        result.and(self.go(bus))
     }
 
     /// Whether somebody else counts with a counter.
@@ -212,44 +221,43 @@ impl CorePmu {
         Ok(on && self.others & slot.bit() != 0)
     }
 
-    fn program<R: Registers>(&self, bus: &mut R, c: &mut Counter) -> Result<(), HwError> {
+    fn save<R: Registers>(&self, bus: &mut R, c: &mut Counter) -> Result<(), HwError> {
         c.saved_data = bus.read(c.slot.data())?;
-        match c.slot {
-            Slot::General(i) => {
-                let reg = msr(IA32_PERFEVTSEL0 + i);
-                c.saved_ctl = bus.read(reg)?;
-                // The counter is written while disabled (SDM section 18.2.1.1).
-                bus.write(reg, 0)?;
-                bus.write(c.slot.load(self.full_width), c.account.load())?;
-                bus.write(reg, c.ctl)
-            }
-            Slot::Fixed(i) => {
-                let reg = msr(IA32_FIXED_CTR_CTRL);
-                let all = bus.read(reg)?;
-                c.saved_ctl = all & fixed_field(i);
-                bus.write(reg, all & !fixed_field(i))?;
-                bus.write(c.slot.data(), c.account.load())?;
-                bus.write(reg, (all & !fixed_field(i)) | c.ctl)
-            }
-        }
+        c.saved_ctl = match c.slot {
+            Slot::General(i) => bus.read(msr(IA32_PERFEVTSEL0 + i))?,
+            Slot::Fixed(i) => bus.read(msr(IA32_FIXED_CTR_CTRL))? & fixed_field(i),
+        };
+        Ok(())
+    }
+
+    fn program<R: Registers>(&self, bus: &mut R, c: &mut Counter) -> Result<(), HwError> {
+        let load = c.account.load();
+        // The counter is written while disabled (SDM section 18.2.1.1).
+        self.set(bus, c.slot, load, c.ctl)
     }
 
     fn restore<R: Registers>(&self, bus: &mut R, c: &Counter) -> Result<(), HwError> {
-        match c.slot {
-            Slot::General(i) => {
-                let reg = msr(IA32_PERFEVTSEL0 + i);
-                bus.write(reg, 0)?;
-                bus.write(c.slot.load(self.full_width), c.saved_data)?;
-                bus.write(reg, c.saved_ctl)
-            }
+        self.set(bus, c.slot, c.saved_data, c.saved_ctl)
+    }
+
+    /// Disables a counter, writes it, and gives it a control.
+    fn set<R: Registers>(
+        &self,
+        bus: &mut R,
+        slot: Slot,
+        data: u64,
+        ctl: u64,
+    ) -> Result<(), HwError> {
+        let (reg, others) = match slot {
+            Slot::General(i) => (msr(IA32_PERFEVTSEL0 + i), 0),
             Slot::Fixed(i) => {
                 let reg = msr(IA32_FIXED_CTR_CTRL);
-                let others = bus.read(reg)? & !fixed_field(i);
-                bus.write(reg, others)?;
-                bus.write(c.slot.data(), c.saved_data)?;
-                bus.write(reg, others | c.saved_ctl)
+                (reg, bus.read(reg)? & !fixed_field(i))
             }
-        }
+        };
+        bus.write(reg, others)?;
+        bus.write(slot.load(self.full_width), data)?;
+        bus.write(reg, others | ctl)
     }
 
     /// First half of an overflow's service, by the PMI: our counters stand still if one overflowed.

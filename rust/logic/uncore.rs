@@ -279,6 +279,8 @@ impl Socket {
                 return Err(e);
             }
         }
+        // Once more: a BOX_CTL with frz 0 may have freed its box.
+        self.freeze(bus)?;
         self.users += 1;
         let result = self.program(bus, counters);
         if result.is_err() {

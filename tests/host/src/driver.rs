@@ -9,10 +9,12 @@ pub use session::{leaf, truth, Event, Place, Session};
 
 use crate::{
     bus::{machine, ModelBus, TestBus, TOPOLOGY},
+    hw::UNCORE,
     logic::{
         core_pmu::{self, CorePmu},
         record::{Context, MISC_POLL},
         registers::{HwError, Registers},
+        selftest::{self, Outcome},
         uncore::Socket,
     },
 };
@@ -26,6 +28,31 @@ pub const SOCKET: usize = CPU / (TOPOLOGY.cores * TOPOLOGY.threads);
 /// `pmi_core_sel` with its core.
 pub const SELECT: u64 = 1 << (CPU / TOPOLOGY.threads % TOPOLOGY.cores);
 
+/// The CPU of the oldest interrupt that waits; it may have the next one.
+fn next_pmi(bus: &ModelBus) -> Option<usize> {
+    let mut machine = bus.machine();
+    let cpu = machine.take_pmi()?.cpu;
+    machine.set_masked(cpu, false);
+    Some(cpu)
+}
+
+/// Runs the self-test of a box on [`CPU`]; a look at the clock takes 100 ns meanwhile.
+pub fn try_box(bus: &mut TestBus, kind: usize, box_nr: u32) -> Result<Outcome, HwError> {
+    let before = std::mem::replace(&mut bus.inner.clock_ns, 100);
+    let waiting = bus.inner.clone();
+    let mut came = false;
+    let outcome = selftest::run(bus, kind, box_nr, SELECT, || {
+        while let Some(cpu) = next_pmi(&waiting) {
+            came |= cpu == CPU;
+        }
+        came
+    });
+    bus.inner.clock_ns = before;
+    // One that the test did not wait for.
+    while next_pmi(&waiting).is_some() {}
+    outcome
+}
+
 /// One CPU, which takes its socket's interrupts.
 pub struct Driver {
     /// Its registers.
@@ -38,26 +65,38 @@ pub struct Driver {
     pub sessions: Vec<Session>,
     /// Interrupts that found nothing to do.
     pub late: u64,
+    /// By row of the box types: the self-test saw the overflow's status and its interrupt.
+    pub works: [bool; UNCORE.len()],
     /// Bits of the uncore clock's counter.
     pub fixed_width: u32,
 }
 
 impl Driver {
-    /// A driver that knows of the model's settings `config` what the self-test would find.
+    /// A driver that has tested its socket, on a machine with the model's settings `config`.
+    ///
+    /// # Panics
+    /// When the self-test cannot run.
     pub fn new(config: &str) -> Self {
-        let machine = machine(config);
-        let settings = machine.borrow_mut().json("settings");
-        let freezes = settings["global_freeze"] == "works";
-        let fixed_width = if settings["fixed_width"] == 44 { 44 } else { 48 };
-        let bus = TestBus::new(ModelBus::new(machine, CPU));
+        let mut bus = TestBus::new(ModelBus::new(machine(config), CPU));
+        let outcomes = [0, 1, 2].map(|kind| {
+            // PANIC: documented.
+            try_box(&mut bus, kind, 0).unwrap_or_else(|e| panic!("{config}: {e:?}"))
+        });
+        bus.log.clear();
+        let works = outcomes.map(|o| o.overflowed && o.status && o.interrupt);
+        let freezes = outcomes.iter().zip(works).all(|(o, works)| o.froze || !works);
         let this = Self {
             bus,
             socket: Socket::new(SELECT, freezes),
             core: CorePmu::new(true),
             sessions: Vec::new(),
             late: 0,
-            fixed_width,
+            works,
+            fixed_width: outcomes[0].width,
         };
+        for line in ["truth clear", "overflows clear", "accesses clear"] {
+            this.tell(line);
+        }
         this.tell(&format!("only-socket {SOCKET}"));
         this
     }
@@ -106,10 +145,8 @@ impl Driver {
     /// # Panics
     /// When an access faults.
     pub fn take_pmis(&mut self) {
-        loop {
-            let Some(pmi) = self.machine().take_pmi() else { return };
-            self.machine().set_masked(pmi.cpu, false);
-            if pmi.cpu == CPU {
+        while let Some(cpu) = next_pmi(&self.bus.inner) {
+            if cpu == CPU {
                 // PANIC: documented.
                 let handled = self.nmi().unwrap_or_else(|e| panic!("{e:?}"));
                 self.late += u64::from(handled == 0);
@@ -169,9 +206,9 @@ impl Driver {
     fn look_or_stop(&mut self, stop: Option<usize>) -> Result<Option<Session>, HwError> {
         let cx = self.context(MISC_POLL);
         let bus = &mut self.bus;
-        let (uncore, core) = stop.map(|n| &self.sessions[n]).map_or((true, true), |s| {
-            (!s.uncore.is_empty(), !s.core.is_empty())
-        });
+        let (uncore, core) = stop
+            .map(|n| &self.sessions[n])
+            .map_or((true, true), |s| (!s.uncore.is_empty(), !s.core.is_empty()));
         if uncore && self.socket.users() != 0 {
             let found = self.socket.begin_frozen(bus)?;
             for s in &mut self.sessions {

@@ -57,7 +57,7 @@ is_clean() {
 	cmp -s /tmp/before /tmp/after
 	result $? "$1: registers are as before"
 	modelctl violations > /tmp/violations
-	grep -q '^{"total":0,' /tmp/violations || { sed 's/^/# /' /tmp/violations; false; }
+	grep -q '^{"total":0,' /tmp/violations || { cut -c 1-240 /tmp/violations | sed 's/^/# /'; false; }
 	result $? "$1: no rule of the manual was broken"
 }
 

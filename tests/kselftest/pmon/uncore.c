@@ -35,6 +35,12 @@ static void add_all_units(struct session *s, uint64_t period)
 	}
 }
 
+/* The last CBo of a socket; the only one on a part with one core. */
+static uint32_t last_cbox(uint32_t socket)
+{
+	return device_unit(PMON_UNIT_CBOX, socket, 0).nr_boxes - 1;
+}
+
 static int is_polled(const struct pmon_counter *counter)
 {
 	return device_unit(counter->unit, counter->socket, counter->box).mode == PMON_MODE_POLL;
@@ -49,16 +55,28 @@ static int is_exact(const struct pmon_counter *counter)
 	return unit.mode == PMON_MODE_PMI && !(unit.flags & PMON_UNIT_NO_FREEZE);
 }
 
-/*
- * Overflows of a plan are so far apart, so that none falls into the freeze by the one before: what
- * happens then is not counted.
- */
-#define APART_NS	50000
-
 /* Long enough for an overflow to be handled, by interrupt or by timer, µs. */
 static uint64_t settle_us(void)
 {
-	return 2 * device_info().poll_interval_us + 200;
+	return is_polled(&CLOCK(0, 0)) || is_polled(&CBOX(0, 0, 0, 0))
+		       ? 2 * device_info().poll_interval_us + 200
+		       : 200;
+}
+
+/*
+ * Overflows of a plan are so far apart that none falls into the freeze by the one before, ns: what
+ * happens then is not counted. A CBo's overflow freezes the socket also where the interrupt never
+ * comes (329468 table 2-13: bit 17 of BOX_CTL must be 1), until the timer looks.
+ */
+static unsigned int apart_ns(void)
+{
+	return 50000 + (is_polled(&CLOCK(0, 0)) ? device_info().poll_interval_us * 1000 : 0);
+}
+
+/* The socket stands still for long: events at a rate are fewer than rate times time. */
+static int stands_still(void)
+{
+	return model_is("uncore_pmi", "never");
 }
 
 static void test_modes(void)
@@ -147,7 +165,7 @@ static void test_read_is_one_moment(void)
 
 	session_add(s, CLOCK(0, 0));
 	session_add(s, COUNTER(PMON_UNIT_CBOX, 0, 0, 0, EV_CBOX_CLOCK, 0));
-	session_add(s, COUNTER(PMON_UNIT_CBOX, 0, 1, 3, EV_CBOX_CLOCK, 0));
+	session_add(s, COUNTER(PMON_UNIT_CBOX, 0, last_cbox(0), 3, EV_CBOX_CLOCK, 0));
 	session_add(s, COUNTER(PMON_UNIT_PCU, 0, 0, 1, 0x00, 0));
 	session_start(s);
 	for (int i = 0; i < 20; i++) {
@@ -167,6 +185,7 @@ static void test_plan(void)
 	enum { OVERFLOWS = 20 };
 	struct session *s = session_open();
 	uint64_t step_us = settle_us();
+	unsigned int apart = apart_ns();
 	uint64_t begin[OVERFLOWS];
 
 	set_rates(0);
@@ -176,10 +195,10 @@ static void test_plan(void)
 	for (int i = 0; i < OVERFLOWS; i++) {
 		begin[i] = now_ns();
 		for (unsigned int id = 0; id < s->nr; id++)
-			model_do("overflow %u %s %s", 100000 + id * APART_NS,
+			model_do("overflow %u %s %s", 100000 + id * apart,
 				 unit_word(s->counter[id].unit),
 				 counter_words(&s->counter[id]));
-		sleep_us(step_us + 100 + s->nr * APART_NS / 1000);
+		sleep_us(step_us + 100 + s->nr * apart / 1000);
 	}
 	session_stop(s);
 	session_verify(s);
@@ -194,8 +213,8 @@ static void test_plan(void)
 		for (int i = 0; i < OVERFLOWS; i++) {
 			uint64_t after = tally->times[i] - begin[i];
 
-			check(after >= 100000 + id * APART_NS);
-			check(after <= 100000 + id * APART_NS + step_us * 1000);
+			check(after >= 100000 + id * apart);
+			check(after <= 100000 + id * apart + step_us * 1000);
 		}
 	}
 	session_close(s);
@@ -204,6 +223,8 @@ static void test_plan(void)
 static void test_steady(void)
 {
 	struct session *s = session_open();
+	/* The timer of one box looks at the others too. */
+	int polls = is_polled(&CLOCK(0, 0)) || is_polled(&CBOX(0, 0, 0, 0));
 
 	set_rates(2000000);
 	add_all_units(s, 4000);
@@ -215,8 +236,9 @@ static void test_steady(void)
 	for (unsigned int id = 0; id < s->nr; id++) {
 		struct tally *tally = &s->tally[id];
 
-		check(tally->periods >= 45 && tally->periods <= 50);
-		check_eq(tally->polled, is_polled(&s->counter[id]) ? tally->samples : 0);
+		check(tally->periods >= (stands_still() ? 1 : 45) && tally->periods <= 50);
+		if (!polls)
+			check_eq(tally->polled, 0);
 		if (is_exact(&s->counter[id])) {
 			/* So each is one period after the one before, to the event. */
 			check_eq(tally->samples, tally->periods);
@@ -231,6 +253,7 @@ static void test_wraps(void)
 {
 	struct session *s = session_open();
 	unsigned int fixed_width = device_unit(PMON_UNIT_UBOX, 0, 0).fixed_width;
+	unsigned int apart = apart_ns();
 
 	set_rates(0);
 	add_all_units(s, 0);
@@ -240,10 +263,10 @@ static void test_wraps(void)
 		for (unsigned int id = 0; id < s->nr; id++) {
 			struct pmon_counter *c = &s->counter[id];
 
-			model_do("burst %u %s %llu %s", 20000 + id * APART_NS, unit_word(c->unit),
+			model_do("burst %u %s %llu %s", 20000 + id * apart, unit_word(c->unit),
 				 1ULL << (c->width - 1), counter_words(c));
 		}
-		sleep_us(settle_us() + s->nr * APART_NS / 1000);
+		sleep_us(settle_us() + s->nr * apart / 1000);
 	}
 	session_stop(s);
 	session_verify(s);
@@ -261,6 +284,7 @@ static void test_extreme_periods(void)
 {
 	struct session *s = session_open();
 	uint64_t least = device_info().min_period;
+	unsigned int apart = apart_ns();
 
 	set_rates(0);
 	session_add(s, UBOX(0, 0, (1ULL << 44) - 1));
@@ -275,10 +299,10 @@ static void test_extreme_periods(void)
 		for (unsigned int id = 0; id < s->nr; id++) {
 			struct pmon_counter *c = &s->counter[id];
 
-			model_do("burst %u %s %llu %s", 20000 + id * APART_NS, unit_word(c->unit),
+			model_do("burst %u %s %llu %s", 20000 + id * apart, unit_word(c->unit),
 				 (unsigned long long)(c->period / 2 + 1), counter_words(c));
 		}
-		sleep_us(settle_us() + s->nr * APART_NS / 1000);
+		sleep_us(settle_us() + s->nr * apart / 1000);
 	}
 	session_stop(s);
 	session_verify(s);
@@ -296,7 +320,7 @@ static void test_simultaneous(void)
 	session_add(s, CLOCK(0, period));
 	session_add(s, COUNTER(PMON_UNIT_CBOX, 0, 0, 0, EV_CBOX_CLOCK, period));
 	session_add(s, COUNTER(PMON_UNIT_CBOX, 0, 0, 3, EV_CBOX_CLOCK, period));
-	session_add(s, COUNTER(PMON_UNIT_CBOX, 0, 1, 1, EV_CBOX_CLOCK, period));
+	session_add(s, COUNTER(PMON_UNIT_CBOX, 0, last_cbox(0), 1, EV_CBOX_CLOCK, period));
 	session_add(s, COUNTER(PMON_UNIT_PCU, 0, 0, 0, 0x00, period));
 	session_add(s, COUNTER(PMON_UNIT_PCU, 0, 0, 2, 0x00, period));
 	session_rings(s, 1 << 20, 0, 0, 0);
@@ -305,7 +329,7 @@ static void test_simultaneous(void)
 	session_stop(s);
 	session_verify(s);
 	for (unsigned int id = 0; id < s->nr; id++) {
-		check(s->tally[id].periods >= 45);
+		check(s->tally[id].periods >= (stands_still() ? 1 : 45));
 		if (is_exact(&s->counter[id])) {
 			check_eq(s->tally[id].samples, s->tally[0].samples);
 			check_eq(s->tally[id].overshoots, 0);
@@ -318,6 +342,7 @@ static void test_simultaneous(void)
 static void test_close_together(void)
 {
 	struct session *s = session_open();
+	uint64_t settle = settle_us();
 
 	set_rates(0);
 	session_add(s, UBOX(0, 0, 5000));
@@ -329,12 +354,12 @@ static void test_close_together(void)
 		for (unsigned int id = 0; id < s->nr; id++)
 			model_do("overflow %d %s %s", id == 1 ? 60000 - apart : 60000,
 				 unit_word(s->counter[id].unit), counter_words(&s->counter[id]));
-		sleep_us(80);
+		sleep_us(settle);
 	}
 	session_stop(s);
 	session_verify(s);
 	for (unsigned int id = 0; id < s->nr; id++)
-		check(s->tally[id].periods >= 40);
+		check(s->tally[id].periods >= (stands_still() ? 1 : 40));
 	session_close(s);
 }
 
@@ -362,6 +387,7 @@ static void test_overflow_at_stop(void)
 static void test_overflow_at_read(void)
 {
 	struct session *s = session_open();
+	uint64_t settle = settle_us();
 
 	set_rates(0);
 	session_add(s, UBOX(0, 0, 5000));
@@ -373,9 +399,8 @@ static void test_overflow_at_read(void)
 		model_do("overflow %d pcu %s", delay, counter_words(&s->counter[1]));
 		session_read(s);
 		session_read(s);
-		sleep_us(60);
+		sleep_us(settle);
 	}
-	sleep_us(settle_us());
 	session_stop(s);
 	session_verify(s);
 	check(s->tally[0].periods >= 60);
@@ -444,7 +469,7 @@ static void test_leader(void)
 	session_add(s, CLOCK(0, 2000000, .flags = PMON_COUNTER_LEADER));
 	session_add(s, UBOX(0, PMON_COUNTER_ANY, 0));
 	session_add(s, CBOX(0, 0, PMON_COUNTER_ANY, 0));
-	session_add(s, CBOX(0, 1, PMON_COUNTER_ANY, 0));
+	session_add(s, CBOX(0, last_cbox(0), PMON_COUNTER_ANY, 0));
 	session_add(s, PCU(0, PMON_COUNTER_ANY, 0));
 	session_add(s, UBOX(1, PMON_COUNTER_ANY, 0));
 	session_add(s, CORE(device_unit(PMON_UNIT_UBOX, 0, 0).pmi_cpu, 0, 0));
@@ -573,6 +598,8 @@ static void test_filter(void)
 	struct session *s = session_open();
 	uint32_t state = 1 << 18;
 
+	if (!last_cbox(0))
+		ktap_skip("there is one CBo only");
 	model_do("rate cbox 0x34 0x11 10000000");
 	session_add(s, COUNTER(PMON_UNIT_CBOX, 0, 0, 0, 0x1134, 0, .filter = { state }));
 	session_add(s, COUNTER(PMON_UNIT_CBOX, 0, 1, 0, 0x1134, 0));
@@ -628,7 +655,7 @@ static void test_other_socket_is_left_alone(void)
 	set_rates(2000000);
 	model_do("only-socket 1");
 	session_add(s, UBOX(1, 0, 2000));
-	session_add(s, CBOX(1, 1, 0, 2000));
+	session_add(s, CBOX(1, last_cbox(1), 0, 2000));
 	session_rings(s, 1 << 20, 0, 0, 0);
 	session_start(s);
 	sleep_us(10000);
@@ -665,8 +692,12 @@ static void test_frozen_time(void)
 	free(overflows);
 	ktap_note("frozen for %llu ns, by the driver %llu ns", (unsigned long long)theirs,
 		  (unsigned long long)ours);
-	check(ours && ours <= theirs);
-	check(ours >= theirs / 4);
+	/* Nobody knows when it began where no interrupt tells. */
+	if (!stands_still())
+		check(ours >= theirs / 4);
+	/* Where the driver freezes, its own account begins before the freeze. */
+	if (is_exact(&CLOCK(0, 0)))
+		check(ours <= theirs);
 	session_close(s);
 }
 

@@ -36,6 +36,11 @@ impl Event {
         Self { slot, config, filter: [0; 4], period, leader: false, polled: false }
     }
 
+    /// Row of the box's type.
+    pub fn kind(&self) -> usize {
+        self.slot.kind
+    }
+
     /// The same as a leader.
     pub fn leading(self) -> Self {
         Self { leader: true, ..self }

@@ -21,9 +21,12 @@ pub(crate) fn slot(kind: usize, box_nr: u32, i: u32) -> Slot {
     Slot { kind, box_nr, index: Index::General(i) }
 }
 
-/// A session with these uncore counters.
+/// A session with these uncore counters; a timer looks after those that have no interrupt.
 pub(crate) fn session(driver: &Driver, events: &[Event]) -> Session {
-    let add = |session: Session, event: &Event| session.with(*event, driver.fixed_width);
+    let add = |session: Session, event: &Event| {
+        let event = if driver.works[event.kind()] { *event } else { event.polled() };
+        session.with(event, driver.fixed_width)
+    };
     events.iter().fold(Session::default(), add)
 }
 
