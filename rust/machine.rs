@@ -11,7 +11,10 @@ use crate::{
     },
     logic::{
         claims::Claims,
-        core_pmu::Features,
+        core_pmu::{
+            self,
+            Features, //
+        },
         registers::{
             HwError,
             Reg,
@@ -107,9 +110,38 @@ pub(crate) struct Book {
     /// By logical CPU.
     pub(crate) core: KVec<Claims>,
     /// Sessions with core counters; they share the reservation.
-    pub(crate) core_sessions: u32,
+    core_sessions: u32,
     /// perf and the NMI watchdog keep away from the core PMU.
-    pub(crate) reservation: Option<CorePmuReservation>,
+    reservation: Option<CorePmuReservation>,
+}
+
+impl Book {
+    /// One more session with core counters: the first one reserves the core PMU.
+    pub(crate) fn share_core_pmu(&mut self, counters: u32) -> Result {
+        if self.reservation.is_none() {
+            self.reservation = Some(CorePmuReservation::new(counters)?);
+        }
+        self.core_sessions += 1;
+        Ok(())
+    }
+
+    /// One session less.
+    pub(crate) fn leave_core_pmu(&mut self) {
+        self.core_sessions -= 1;
+        if self.core_sessions == 0 {
+            self.reservation = None;
+        }
+    }
+
+    /// Gives a core counter back.
+    pub(crate) fn give_core(&mut self, cpu: usize, slot: core_pmu::Slot) {
+        if let Some(claims) = self.core.get_mut(cpu) {
+            match slot {
+                core_pmu::Slot::General(i) => claims.give(i, &[0; 4]),
+                core_pmu::Slot::Fixed(i) => claims.give_fixed(i),
+            }
+        }
+    }
 }
 
 /// The machine.
@@ -183,8 +215,13 @@ pub(crate) fn detect(settings: Settings) -> Result<Pin<KBox<Machine>>> {
         return Err(ENODEV);
     }
     let leaf = cpu::leaf_0a();
-    if leaf.version < 2 || leaf.counters == 0 || leaf.width < 32 {
-        pr_err!("the processor shows no performance counters (CPUID leaf 0AH)\n");
+    let sound = leaf.version >= 2
+        && (1..=8).contains(&leaf.counters)
+        && (32..=48).contains(&leaf.width)
+        && leaf.fixed <= 3
+        && (leaf.fixed == 0 || (32..=48).contains(&leaf.fixed_width));
+    if !sound {
+        pr_err!("the processor shows no performance counters that are known (CPUID leaf 0AH)\n");
         return Err(ENODEV);
     }
     let full_width = cpu::has_perf_capabilities()
@@ -292,7 +329,7 @@ pub(crate) fn selftest() -> Result {
             continue;
         };
         let place = cpu::place(info.cpu);
-        let select = 1u64 << place.core;
+        let select = 1u64 << place.core.min(14);
         let (mut freezes, mut needs_debugctl, mut ovf_uncore) = (true, false, false);
         let mut kinds = [KindInfo::default(); UNCORE.len()];
         let mut fixed_width = 0;

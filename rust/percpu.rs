@@ -45,6 +45,7 @@ use crate::{
     sys::{
         msr::{
             now,
+            since,
             LocalRegisters, //
         },
         nmi::{
@@ -72,6 +73,8 @@ use kernel::{
 
 /// Sessions that can count on one CPU at once.
 const MAX_SESSIONS: usize = 8;
+/// How long after a look's unfreeze an overflow's status may still land, ns.
+const THAW_NS: u64 = 100_000;
 /// In place of a CPU.
 const NO_CPU: u32 = u32::MAX;
 /// How long after an overflow's service its NMI may still come, ns.
@@ -91,8 +94,31 @@ pub(crate) struct Attachment {
     pub(crate) waker: WakerRef,
     /// Head of the ring when the reader was last woken.
     pub(crate) woken_at: Arc<Word>,
+    /// One of its counters overflowed in the service that runs.
+    pub(crate) hit: bool,
     /// What it costs.
     pub(crate) stats: Stats,
+}
+
+/// An attachment on its way to its CPU.
+#[derive(Clone, Copy)]
+pub(crate) struct AttachmentRef(NonNull<Attachment>);
+
+// SAFETY: `Attachment` is `Send`, and only the CPU that gets it uses it.
+unsafe impl Send for AttachmentRef {}
+// SAFETY: a shared reference only hands out the pointer.
+unsafe impl Sync for AttachmentRef {}
+
+impl AttachmentRef {
+    /// Names an attachment.
+    pub(crate) fn new(attachment: &mut KBox<Attachment>) -> Self {
+        Self(NonNull::from(&mut **attachment))
+    }
+
+    /// The pointer, for [`Cpu`]'s functions.
+    pub(crate) fn get(self) -> NonNull<Attachment> {
+        self.0
+    }
 }
 
 /// Counts and times, ns, of one attachment.
@@ -148,6 +174,8 @@ pub(crate) struct Cpu {
     /// The CPU that takes the socket's PMIs, if it shares this one's core.
     /// The CPU whose PMIs come here too.
     copies: Atomic<u32>,
+    /// When a look last unfroze the socket.
+    thawed_at: Atomic<u64>,
     inner: UnsafeCell<Inner>,
 }
 
@@ -178,6 +206,7 @@ impl Cpu {
             id,
             socket,
             copies: Atomic::new(NO_CPU),
+            thawed_at: Atomic::new(0),
             inner: UnsafeCell::new(Inner {
                 core: CorePmu::new(full_width),
                 socket: None,
@@ -237,15 +266,15 @@ impl Cpu {
     unsafe fn section<R>(&self, f: impl FnOnce(&mut Inner) -> R) -> R {
         self.busy.xchg(true, Full);
         // SAFETY: on this CPU only NMIs can interrupt us, and they see `busy`.
-        let inner = unsafe { &mut *self.inner.get() };
-        let result = f(inner);
+        let result = f(unsafe { &mut *self.inner.get() });
         loop {
             while self.pending.xchg(false, Full) {
                 let at = Interrupted {
                     ip: self.pending_ip.load(Relaxed),
                     user: self.pending_user.load(Relaxed),
                 };
-                self.service(inner, at, true);
+                // SAFETY: as above; the reference is a new one, since NMIs may have had the state.
+                self.service(unsafe { &mut *self.inner.get() }, at, true);
             }
             self.busy.xchg(false, Full);
             // An NMI between the two exchanges has seen `busy`.
@@ -262,7 +291,7 @@ impl Cpu {
     ///
     /// As [`Cpu::section`]. `attachment` stays where it is, and nobody else touches it, until it
     /// is detached.
-    pub(crate) unsafe fn attach(&self, mut attachment: NonNull<Attachment>) -> Result<(), Refused> {
+    pub(crate) unsafe fn attach(&self, attachment: NonNull<Attachment>) -> Result<(), Refused> {
         // SAFETY: by this function's requirements.
         unsafe {
             self.section(|inner| {
@@ -270,7 +299,7 @@ impl Cpu {
                     return Err(Refused::TooManySessions);
                 };
                 inner.enter(self);
-                let result = self.start(inner, attachment.as_mut());
+                let result = self.start(inner, attachment);
                 match result {
                     Ok(()) => inner.attachments[free] = Some(attachment),
                     Err(_) => inner.leave(self),
@@ -280,28 +309,35 @@ impl Cpu {
         }
     }
 
-    fn start(&self, inner: &mut Inner, a: &mut Attachment) -> Result<(), HwError> {
-        let bus = &mut LocalRegisters;
-        a.stats.started = now();
-        if !a.core.is_empty() {
-            self.core_users.fetch_add(1, Relaxed);
-            if let Err(e) = inner.core.start(bus, &mut a.core) {
-                self.core_users.fetch_sub(1, Relaxed);
-                return Err(e);
-            }
-        }
-        if let (false, Some(socket)) = (a.uncore.is_empty(), &mut inner.socket) {
+    fn start(&self, inner: &mut Inner, attachment: NonNull<Attachment>) -> Result<(), HwError> {
+        let (has_uncore, has_core) = kinds(attachment);
+        if has_uncore {
             self.uncore_users.fetch_add(1, Relaxed);
-            if let Err(e) = socket.start(bus, &mut a.uncore) {
+            let started = self.with_frozen(inner, |socket, bus| {
+                socket.start(bus, uncore_of(attachment))
+            });
+            if started.is_err() {
                 self.uncore_users.fetch_sub(1, Relaxed);
-                if !a.core.is_empty() {
-                    self.core_users.fetch_sub(1, Relaxed);
-                    let found = inner.core.begin_halted(bus)?;
-                    inner.core.stop(bus, &a.core, &found)?;
-                }
-                return Err(e);
+                return started;
             }
         }
+        if has_core {
+            self.core_users.fetch_add(1, Relaxed);
+            let started = self.with_halted(inner, |core, bus| core.start(bus, core_of(attachment)));
+            if started.is_err() {
+                self.core_users.fetch_sub(1, Relaxed);
+                if has_uncore {
+                    let stop = |socket: &mut Socket, bus: &mut LocalRegisters| {
+                        socket.stop(bus, uncore_of(attachment))
+                    };
+                    // The first error is the one to report.
+                    let _ = self.with_frozen(inner, stop);
+                    self.uncore_users.fetch_sub(1, Relaxed);
+                }
+                return started;
+            }
+        }
+        stats_of(attachment).started = now();
         Ok(())
     }
 
@@ -314,7 +350,24 @@ impl Cpu {
         // SAFETY: by this function's requirements.
         unsafe {
             self.section(|inner| {
-                let result = self.look(inner, Some(attachment));
+                let (has_uncore, has_core) = kinds(attachment);
+                let mut result = Ok(());
+                if has_uncore {
+                    let stop = |socket: &mut Socket, bus: &mut LocalRegisters| {
+                        socket.stop(bus, uncore_of(attachment))
+                    };
+                    result = result.and(self.with_frozen(inner, stop));
+                    self.uncore_users.fetch_sub(1, Relaxed);
+                }
+                if has_core {
+                    let stop = |core: &mut CorePmu, bus: &mut LocalRegisters| {
+                        core.stop(bus, core_of(attachment))
+                    };
+                    result = result.and(self.with_halted(inner, stop));
+                    self.core_users.fetch_sub(1, Relaxed);
+                }
+                let stats = stats_of(attachment);
+                stats.enabled_ns += since(stats.started);
                 for slot in &mut inner.attachments {
                     slot.take_if(|a| *a == attachment);
                 }
@@ -328,7 +381,7 @@ impl Cpu {
     ///
     /// # Safety
     ///
-    /// As [`Cpu::section`].
+    /// As [`Cpu::section`]; the session is attached.
     pub(crate) unsafe fn refresh<R>(
         &self,
         attachment: NonNull<Attachment>,
@@ -338,112 +391,122 @@ impl Cpu {
         // this section touches it.
         unsafe {
             self.section(|inner| {
-                self.look(inner, None)?;
+                self.look(inner)?;
                 Ok(f(attachment.as_ref()))
             })
         }
     }
 
-    /// One look of the poll timer: services what overflowed without a PMI.
+    /// One look of a session's poll timer: takes the samples that it owes.
     ///
     /// # Safety
     ///
-    /// As [`Cpu::section`].
-    pub(crate) unsafe fn poll(&self) {
+    /// As [`Cpu::section`]; the session is attached.
+    pub(crate) unsafe fn poll(&self, attachment: NonNull<Attachment>) {
         // SAFETY: by this function's requirements.
         unsafe {
             self.section(|inner| {
-                let mut due = false;
-                for a in inner.attached() {
-                    let bus = &mut LocalRegisters;
-                    a.stats.polls += 1;
-                    due |= Socket::poll(bus, &mut a.uncore).unwrap_or(false);
-                    due |= CorePmu::poll(bus, &mut a.core).unwrap_or(false);
-                }
+                let bus = &mut LocalRegisters;
+                stats_of(attachment).polls += 1;
+                let due = Socket::poll(bus, uncore_of(attachment)).unwrap_or(false)
+                    | CorePmu::poll(bus, core_of(attachment)).unwrap_or(false);
                 if due {
                     // A fault would have come at the start.
-                    let _ = self.look(inner, None);
+                    let _ = self.look(inner);
                 }
             });
         }
     }
 
-    /// Freezes, takes in all counters, services overflows, and goes on; `stop`: without this
-    /// session's counters.
-    fn look(&self, inner: &mut Inner, stop: Option<NonNull<Attachment>>) -> Result<(), HwError> {
+    /// Takes in all counters, each socket's and each CPU's of one moment.
+    fn look(&self, inner: &mut Inner) -> Result<(), HwError> {
+        let mut result = Ok(());
+        if self.uncore_users.load(Relaxed) != 0 {
+            result = result.and(self.with_frozen(inner, |_, _| Ok(())));
+        }
+        if self.core_users.load(Relaxed) != 0 {
+            result = result.and(self.with_halted(inner, |_, _| Ok(())));
+        }
+        result
+    }
+
+    /// Freezes the socket, takes in all its counters, runs `f`, and unfreezes, whatever fails.
+    fn with_frozen(
+        &self,
+        inner: &mut Inner,
+        f: impl FnOnce(&mut Socket, &mut LocalRegisters) -> Result<(), HwError>,
+    ) -> Result<(), HwError> {
         let cx = self.context(Interrupted::default(), MISC_POLL);
         let bus = &mut LocalRegisters;
-        let mut result = Ok(());
-        let mut stopping = stop;
-        // SAFETY: it is attached here, and the loops below are done with it when it is used.
-        let stopping = stopping.as_mut().map(|a| unsafe { a.as_mut() });
-        let (has_uncore, has_core) = stopping
-            .as_ref()
-            .map_or((true, true), |a| (!a.uncore.is_empty(), !a.core.is_empty()));
+        let Some(socket) = &mut inner.socket else {
+            return Ok(());
+        };
+        let (found, mut result) = match socket.begin_frozen(bus) {
+            Ok(found) => (found, Ok(())),
+            Err(e) => (uncore::Overflowed::nothing(), Err(e)),
+        };
+        // Where the part tells that an NMI was the uncore's, a guess is not needed.
+        if found.any() || !self.sets_ovf_uncore.load(Relaxed) {
+            self.expect_late();
+        }
+        for a in attached(&inner.attachments) {
+            if a.has_leader() {
+                result = result.and(CorePmu::poll(bus, &mut a.core).map(drop));
+            }
+            let more = core_pmu::values(&a.core);
+            let (uncore, output) = (&mut a.uncore, &mut a.output);
+            let collected = socket.collect(bus, &found, uncore, more, output, &cx);
+            result = result.and(collected.map(drop));
+        }
+        if result.is_ok() {
+            result = f(socket, bus);
+        } else {
+            let _ = f(socket, bus);
+        }
+        result = result.and(socket.end(bus, &found));
+        self.thawed_at.store(now(), Relaxed);
+        if found.any() {
+            self.note_service();
+        }
+        let spent = since(cx.time);
+        for a in attached(&inner.attachments) {
+            a.stats.frozen_ns += spent;
+        }
+        inner.wake();
+        result
+    }
 
-        if has_uncore && self.uncore_users.load(Relaxed) != 0 {
-            let attachments = inner.attachments;
-            if let Some(socket) = &mut inner.socket {
-                let start = now();
-                let found = socket.begin_frozen(bus)?;
-                if found.any() {
-                    self.expect_late();
-                }
-                for a in attached(&attachments) {
-                    let more = core_pmu::values(&a.core);
-                    let (uncore, output) = (&mut a.uncore, &mut a.output);
-                    result = result.and(
-                        socket
-                            .collect(bus, &found, uncore, more, output, &cx)
-                            .map(|_| ()),
-                    );
-                }
-                match &stopping {
-                    Some(a) => {
-                        result = result.and(socket.stop(bus, &a.uncore, &found));
-                        self.uncore_users.fetch_sub(1, Relaxed);
-                    }
-                    None => result = result.and(socket.end(bus, &found)),
-                }
-                self.note_service();
-                let spent = now() - start;
-                for a in attached(&attachments) {
-                    a.stats.frozen_ns += spent;
-                }
-            }
+    /// The same for this CPU's own counters.
+    fn with_halted(
+        &self,
+        inner: &mut Inner,
+        f: impl FnOnce(&mut CorePmu, &mut LocalRegisters) -> Result<(), HwError>,
+    ) -> Result<(), HwError> {
+        let cx = self.context(Interrupted::default(), MISC_POLL);
+        let bus = &mut LocalRegisters;
+        let core = &mut inner.core;
+        let (found, mut result) = match core.begin_halted(bus) {
+            Ok(found) => (found, Ok(())),
+            Err(e) => (core_pmu::Overflowed::nothing(), Err(e)),
+        };
+        if found.any() {
+            self.expect_late();
         }
-        if has_core && self.core_users.load(Relaxed) != 0 {
-            let attachments = inner.attachments;
-            let start = now();
-            let found = inner.core.begin_halted(bus)?;
-            if found.any() {
-                self.expect_late();
-            }
-            for a in attached(&attachments) {
-                let (core, output) = (&mut a.core, &mut a.output);
-                result = result.and(
-                    inner
-                        .core
-                        .collect(bus, &found, core, output, &cx)
-                        .map(|_| ()),
-                );
-            }
-            match &stopping {
-                Some(a) => {
-                    result = result.and(inner.core.stop(bus, &a.core, &found));
-                    self.core_users.fetch_sub(1, Relaxed);
-                }
-                None => result = result.and(inner.core.end(bus, &found)),
-            }
-            let spent = now() - start;
-            for a in attached(&attachments) {
-                a.stats.halted_ns += spent;
-            }
+        for a in attached(&inner.attachments) {
+            let collected = core.collect(bus, &found, &mut a.core, &mut a.output, &cx);
+            result = result.and(collected.map(drop));
         }
-        if let Some(a) = stopping {
-            a.stats.enabled_ns += now() - a.stats.started;
+        if result.is_ok() {
+            result = f(core, bus);
+        } else {
+            let _ = f(core, bus);
         }
-        self.wake(inner);
+        result = result.and(core.end(bus, &found));
+        let spent = since(cx.time);
+        for a in attached(&inner.attachments) {
+            a.stats.halted_ns += spent;
+        }
+        inner.wake();
         result
     }
 
@@ -531,7 +594,7 @@ impl Cpu {
             .read(Reg::Msr(U_MSR_PMON_GLOBAL_STATUS))
             .unwrap_or(0);
         let done = services != self.seen.load(Relaxed)
-            && now().saturating_sub(owner.serviced_at.load(Relaxed)) <= LATE_NS;
+            && since(owner.serviced_at.load(Relaxed)) <= LATE_NS;
         self.seen.store(services, Relaxed);
         done || status & GLOBAL_STATUS_MASK != 0
     }
@@ -573,86 +636,91 @@ impl Cpu {
     }
 
     /// Services what the status registers name: the straight path of a sample. `deferred`: its NMI
-    /// came within a section, which is over now.
+    /// came within a section, which is over now. Returns the sources.
     fn service(&self, inner: &mut Inner, at: Interrupted, deferred: bool) -> u32 {
         let cx = self.context(at, 0);
-        let attachments = inner.attachments;
-        let mut handled = 0;
+        let mut sources = 0;
         // A fault cannot come here: the same registers were accessed at the start.
         if self.uncore_users.load(Relaxed) != 0 {
-            handled += self.service_socket(inner, &cx).unwrap_or(0);
+            sources += self.service_socket(inner, &cx, deferred).unwrap_or(0);
         }
-        let frozen = now() - cx.time;
         if self.core_users.load(Relaxed) != 0 {
-            handled += self.service_core(inner, &cx).unwrap_or(0);
+            sources += self.service_core(inner, &cx).unwrap_or(0);
         }
-        if handled == 0 {
+        if sources == 0 {
             return 0;
         }
-        let spent = now() - cx.time;
-        for a in attached(&attachments) {
-            a.stats.handler_ns += spent;
-            a.stats.interrupts += 1;
-            a.stats.deferred += u64::from(deferred);
-            if !a.uncore.is_empty() {
-                a.stats.frozen_ns += frozen;
+        let spent = since(cx.time);
+        for a in attached(&inner.attachments) {
+            if core::mem::take(&mut a.hit) {
+                a.stats.handler_ns += spent;
+                a.stats.interrupts += 1;
+                a.stats.deferred += u64::from(deferred);
+                a.output.spent(spent);
             }
-            if !a.core.is_empty() {
-                a.stats.halted_ns += spent - frozen;
-            }
-            a.output.spent(spent);
         }
-        self.wake(inner);
-        handled
+        inner.wake();
+        sources
     }
 
-    fn service_socket(&self, inner: &mut Inner, cx: &Context) -> Result<u32, HwError> {
+    fn service_socket(
+        &self,
+        inner: &mut Inner,
+        cx: &Context,
+        deferred: bool,
+    ) -> Result<u32, HwError> {
         let bus = &mut LocalRegisters;
-        let attachments = inner.attachments;
         let Some(socket) = &inner.socket else {
             return Ok(0);
         };
-        let found = socket.begin(bus)?;
+        // A look that has just unfrozen the socket may have undone the overflow's own freeze.
+        let frozen = !deferred && since(self.thawed_at.load(Relaxed)) > THAW_NS;
+        let found = socket.begin(bus, frozen)?;
         if !found.any() {
             return Ok(0);
         }
-        for a in attached(&attachments) {
-            if a.uncore.iter().any(|c| c.account.is_leader()) {
+        let mut result = Ok(());
+        for a in attached(&inner.attachments) {
+            if a.has_leader() {
                 // The leader's sample has this CPU's own counters too.
-                CorePmu::poll(bus, &mut a.core)?;
+                result = result.and(CorePmu::poll(bus, &mut a.core).map(drop));
             }
             let more = core_pmu::values(&a.core);
-            socket.collect(bus, &found, &mut a.uncore, more, &mut a.output, cx)?;
+            let (uncore, output) = (&mut a.uncore, &mut a.output);
+            let collected = socket.collect(bus, &found, uncore, more, output, cx);
+            a.hit |= collected.is_ok_and(|overflows| overflows != 0);
+            result = result.and(collected.map(drop));
         }
         self.clear_ovf_uncore();
-        socket.end(bus, &found)?;
+        result = result.and(socket.end(bus, &found));
         self.note_service();
-        Ok(found.sources())
+        let spent = since(cx.time);
+        for a in attached(&inner.attachments) {
+            a.stats.frozen_ns += if a.uncore.is_empty() { 0 } else { spent };
+        }
+        result.map(|()| found.sources())
     }
 
     fn service_core(&self, inner: &mut Inner, cx: &Context) -> Result<u32, HwError> {
         let bus = &mut LocalRegisters;
+        let start = now();
         let found = inner.core.begin(bus)?;
         if !found.any() {
             return Ok(0);
         }
+        let mut result = Ok(());
         for a in attached(&inner.attachments) {
-            inner
-                .core
-                .collect(bus, &found, &mut a.core, &mut a.output, cx)?;
+            let (counters, output) = (&mut a.core, &mut a.output);
+            let collected = inner.core.collect(bus, &found, counters, output, cx);
+            a.hit |= collected.is_ok_and(|overflows| overflows != 0);
+            result = result.and(collected.map(drop));
         }
-        inner.core.end(bus, &found)?;
-        Ok(found.sources())
-    }
-
-    fn wake(&self, inner: &Inner) {
+        result = result.and(inner.core.end(bus, &found));
+        let spent = since(start);
         for a in attached(&inner.attachments) {
-            if core::mem::take(&mut a.output.wake) {
-                let head = a.output.ring().map_or(0, |(producer, _)| producer.head());
-                a.woken_at.set_relaxed(head);
-                a.waker.wake();
-            }
+            a.stats.halted_ns += spent;
         }
+        result.map(|()| found.sources())
     }
 
     /// Runs the self-test `f` here; it gets a function that tells whether an NMI has come. The
@@ -690,14 +758,52 @@ fn attached(
 ) -> impl Iterator<Item = &mut Attachment> + '_ {
     attachments.iter().flatten().map(|a| {
         // SAFETY: each is attached, so that only this CPU's sections and NMIs touch it; there is
-        // one of them at a time, and each attachment stands in the array once.
+        // one of them at a time, and each attachment stands in the array once. No other reference
+        // lives while these are used.
         unsafe { &mut *a.as_ptr() }
     })
 }
 
+/// The socket's counters of an attachment.
+fn uncore_of<'a>(attachment: NonNull<Attachment>) -> &'a mut [uncore::Counter] {
+    // SAFETY: as in `attached`; the reference is used before the next one is made.
+    unsafe { &mut (*attachment.as_ptr()).uncore }
+}
+
+/// The CPU's counters of an attachment.
+fn core_of<'a>(attachment: NonNull<Attachment>) -> &'a mut [core_pmu::Counter] {
+    // SAFETY: as in `uncore_of`.
+    unsafe { &mut (*attachment.as_ptr()).core }
+}
+
+fn stats_of<'a>(attachment: NonNull<Attachment>) -> &'a mut Stats {
+    // SAFETY: as in `uncore_of`.
+    unsafe { &mut (*attachment.as_ptr()).stats }
+}
+
+/// Whether an attachment has counters of the socket, and of the CPU.
+fn kinds(attachment: NonNull<Attachment>) -> (bool, bool) {
+    (
+        !uncore_of(attachment).is_empty(),
+        !core_of(attachment).is_empty(),
+    )
+}
+
+impl Attachment {
+    fn has_leader(&self) -> bool {
+        self.uncore.iter().any(|c| c.account.is_leader())
+    }
+}
+
 impl Inner {
-    fn attached(&mut self) -> impl Iterator<Item = &mut Attachment> + '_ {
-        attached(&self.attachments)
+    fn wake(&self) {
+        for a in attached(&self.attachments) {
+            if core::mem::take(&mut a.output.wake) {
+                let head = a.output.ring().map_or(0, |(producer, _)| producer.head());
+                a.woken_at.set_relaxed(head);
+                a.waker.wake();
+            }
+        }
     }
 
     /// Before the first session counts here.

@@ -37,6 +37,7 @@ use crate::{
     },
     percpu::{
         Attachment,
+        AttachmentRef,
         Refused,
         Stats, //
     },
@@ -45,9 +46,11 @@ use crate::{
             self,
             HotplugLock, //
         },
-        msr::now,
+        msr::{
+            now,
+            since, //
+        },
         pages::RingPages,
-        reserve::CorePmuReservation,
         waker::{
             Waker,
             WakerRef, //
@@ -56,7 +59,6 @@ use crate::{
     ticker::Ticker,
     uapi::*, //
 };
-use core::ptr::NonNull;
 use kernel::{
     mm::virt::VmaNew,
     new_mutex,
@@ -106,6 +108,7 @@ struct State {
     rings: Option<RingPages>,
     wake_bytes: u64,
     samples: bool,
+    stuck: bool,
     running: bool,
 }
 
@@ -264,18 +267,22 @@ impl Session {
             return Err(EINPROGRESS);
         }
         let leader = c.flags & PMON_COUNTER_LEADER != 0;
-        if c.flags & !COUNTER_FLAGS != 0 || c.id != 0 || c.width != 0 || (leader && c.period == 0) {
+        if c.flags & !COUNTER_FLAGS != 0 || (leader && c.period == 0) {
             return Err(EINVAL);
         }
         if state.claims.len() >= PMON_MAX_COUNTERS as usize {
             return Err(EMFILE);
         }
         let id = state.claims.len() as u32;
-        if c.unit == CORE {
+        let added = if c.unit == CORE {
             state.add_core(machine, self, c, id)
         } else {
             state.add_uncore(machine, self, c, id)
-        }?;
+        };
+        if added.is_err() {
+            state.parts.retain(|part| !part.is_empty());
+            return added;
+        }
         c.id = id;
         state.samples |= c.period != 0;
         Ok(())
@@ -290,11 +297,7 @@ impl Session {
         if state.rings.is_some() {
             return Err(EEXIST);
         }
-        if r.flags & !PMON_RINGS_OVERWRITE != 0
-            || r.__reserved != 0
-            || r.nr_rings != 0
-            || r.map_size != 0
-        {
+        if r.flags & !PMON_RINGS_OVERWRITE != 0 || r.__reserved != 0 {
             return Err(EINVAL);
         }
         let limits = u64::from(PMON_RING_MIN_BYTES)..=u64::from(PMON_RING_MAX_BYTES);
@@ -388,18 +391,15 @@ impl Session {
 
     /// PMON_IOC_READ.
     pub(crate) fn read(&self, r: &mut pmon_read) -> Result {
-        if r.flags != 0 || r.__reserved != 0 || r.time != 0 {
+        if r.flags != 0 || r.__reserved != 0 {
             return Err(EINVAL);
         }
-        let state = self.state.lock();
+        let mut state = self.state.lock();
+        let running = state.running;
         let mut counts = KVec::from_elem(pmon_count::default(), state.claims.len(), GFP_KERNEL)?;
-        for part in &state.parts {
+        for part in &mut state.parts {
             let read = |a: &Attachment| {
-                let running = if state.running {
-                    now() - a.stats.started
-                } else {
-                    0
-                };
+                let running = if running { since(a.stats.started) } else { 0 };
                 let enabled_ns = a.stats.enabled_ns + running;
                 let uncore = a.uncore.iter().map(|c| (&c.account, a.stats.frozen_ns));
                 let core = a.core.iter().map(|c| (&c.account, a.stats.halted_ns));
@@ -414,7 +414,7 @@ impl Session {
                     }
                 }
             };
-            part.look(state.running, read)?;
+            part.look(running, read)?;
         }
         drop(state);
         let room = (r.nr as usize).min(counts.len());
@@ -430,12 +430,13 @@ impl Session {
         if out.flags != 0 {
             return Err(EINVAL);
         }
-        let state = self.state.lock();
+        let mut state = self.state.lock();
+        let running = state.running;
         let mut sum = pmon_stats {
             size: out.size,
             ..Default::default()
         };
-        for part in &state.parts {
+        for part in &mut state.parts {
             let add = |a: &Attachment| {
                 sum.samples += a.output.samples;
                 sum.lost += a.output.ring().map_or(0, |(producer, _)| producer.lost());
@@ -446,7 +447,7 @@ impl Session {
                 sum.handler_ns += a.stats.handler_ns;
                 sum.frozen_ns += a.stats.frozen_ns;
             };
-            part.look(state.running, add)?;
+            part.look(running, add)?;
         }
         sum.late = machine()?.cpus.iter().map(|c| c.late()).sum();
         *out = sum;
@@ -484,22 +485,33 @@ impl State {
         self.running = false;
         let mut result = Ok(());
         for part in &mut self.parts {
-            result = result.and(part.stop());
+            match part.stop() {
+                Ok(stopped) => result = result.and(stopped),
+                Err(e) => {
+                    self.stuck = true;
+                    result = Err(e);
+                }
+            }
         }
         result
     }
 
     fn give_back(&mut self) {
+        if self.stuck {
+            // Hotplug keeps the CPUs of sessions online, so this does not happen; if it did, the CPU
+            // would go on with memory that must not be freed.
+            pr_warn!("a session's CPU could not be reached: its memory and counters are lost\n");
+            core::mem::forget(core::mem::take(&mut self.parts));
+            core::mem::forget(self.rings.take());
+            return;
+        }
         // The attachments' rings point into the pages.
         self.parts.clear();
         self.rings = None;
         if let Ok(machine) = machine() {
             let mut book = machine.book.lock();
             if core::mem::take(&mut self.has_core) {
-                book.core_sessions -= 1;
-                if book.core_sessions == 0 {
-                    book.reservation = None;
-                }
+                book.leave_core_pmu();
             }
             for claim in &self.claims {
                 match *claim {
@@ -517,22 +529,15 @@ impl State {
                             Index::Fixed => claims.give_fixed(0),
                         }
                     }
-                    Claim::Core { cpu, slot } => {
-                        let Some(claims) = book.core.get_mut(cpu) else {
-                            continue;
-                        };
-                        match slot {
-                            core_pmu::Slot::General(i) => claims.give(i, &[0; 4]),
-                            core_pmu::Slot::Fixed(i) => claims.give_fixed(i),
-                        }
-                    }
+                    Claim::Core { cpu, slot } => book.give_core(cpu, slot),
                 }
             }
         }
         self.claims.clear();
     }
 
-    /// The part on `cpu`, made if there is none yet.
+    /// The part on `cpu`, made if there is none yet, with room for one more counter everywhere: what
+    /// comes after a claim cannot fail.
     fn part(&mut self, machine: &Machine, session: &Session, cpu: u32) -> Result<&mut Part> {
         let n = match self.parts.iter().position(|p| p.attachment.cpu == cpu) {
             Some(n) => n,
@@ -546,6 +551,7 @@ impl State {
                     // SAFETY: the session drops its attachments before its waker.
                     waker: unsafe { WakerRef::new(&session.waker) },
                     woken_at: woken_at.clone(),
+                    hit: false,
                     stats: Stats::default(),
                 };
                 let attachment = KBox::new(attachment, GFP_KERNEL)?;
@@ -560,7 +566,12 @@ impl State {
                 self.parts.len() - 1
             }
         };
-        self.parts.get_mut(n).ok_or(ENOMEM)
+        self.claims.reserve(1, GFP_KERNEL)?;
+        self.leaders.reserve(1, GFP_KERNEL)?;
+        let part = self.parts.get_mut(n).ok_or(ENOMEM)?;
+        part.attachment.uncore.reserve(1, GFP_KERNEL)?;
+        part.attachment.core.reserve(1, GFP_KERNEL)?;
+        Ok(part)
     }
 
     fn add_uncore(
@@ -586,6 +597,7 @@ impl State {
             pr_warn!("{} {} was in use at load\n", row.name, c.box_);
             return Err(EBUSY);
         }
+        self.part(machine, session, socket.cpu)?;
         let mut book = machine.book.lock();
         let book = book.sockets.get_mut(c.socket as usize).ok_or(ENXIO)?;
         let claims = &mut book.claims[kind][c.box_ as usize];
@@ -622,7 +634,7 @@ impl State {
         };
         let polls = book.kinds[kind].mode == POLL;
         self.claims.push(claim, GFP_KERNEL)?;
-        let account = counter::Counter::new(id, width, c.period, leader);
+        let account = counter::Counter::new(id, width, c.period, leader).polled(polls);
         let counter = uncore::Counter::new(slot, c.config, c.filter, !polls, account);
         let part = self.part(machine, session, socket.cpu)?;
         part.attachment.uncore.push(counter, GFP_KERNEL)?;
@@ -675,27 +687,28 @@ impl State {
         if fixed && c.config != 0 {
             return Err(EOPNOTSUPP);
         }
+        self.part(machine, session, c.box_)?;
         let mut book = machine.book.lock();
-        if !self.has_core {
-            if book.reservation.is_none() {
-                book.reservation = Some(CorePmuReservation::new(leaf.counters)?);
-            }
-            book.core_sessions += 1;
-            self.has_core = true;
-        }
+        let wanted = (c.counter != PMON_COUNTER_ANY).then_some(c.counter);
         let claims = book.core.get_mut(c.box_ as usize).ok_or(ENXIO)?;
         let slot = if fixed {
             let i = c.counter - PMON_COUNTER_FIXED;
             claims.take_fixed(leaf.fixed, i).map_err(errno)?;
             core_pmu::Slot::Fixed(i)
         } else {
-            let wanted = (c.counter != PMON_COUNTER_ANY).then_some(c.counter);
-            let i = claims
-                .take(leaf.counters, allowed, wanted, &[0; 4])
-                .map_err(errno)?;
-            c.counter = i;
-            core_pmu::Slot::General(i)
+            let taken = claims.take(leaf.counters, allowed, wanted, &[0; 4]);
+            core_pmu::Slot::General(taken.map_err(errno)?)
         };
+        if !self.has_core {
+            if let Err(e) = book.share_core_pmu(leaf.counters) {
+                book.give_core(c.box_ as usize, slot);
+                return Err(e);
+            }
+            self.has_core = true;
+        }
+        if let core_pmu::Slot::General(i) = slot {
+            c.counter = i;
+        }
         self.claims.push(
             Claim::Core {
                 cpu: c.box_ as usize,
@@ -704,11 +717,14 @@ impl State {
             GFP_KERNEL,
         )?;
         drop(book);
-        let account = counter::Counter::new(id, width, c.period, false).within(reach);
-        let counter = core_pmu::Counter::new(slot, c.config, user, kernel, account);
+        let polls = machine.core_mode == POLL;
+        let account = counter::Counter::new(id, width, c.period, false)
+            .within(reach)
+            .polled(polls);
+        let counter = core_pmu::Counter::new(slot, c.config, user, kernel, !polls, account);
         let part = self.part(machine, session, c.box_)?;
         part.attachment.core.push(counter, GFP_KERNEL)?;
-        part.polls |= machine.core_mode == POLL;
+        part.polls |= polls;
         c.width = width;
         Ok(())
     }
@@ -725,11 +741,11 @@ impl Part {
     fn start(&mut self, machine: &'static Machine) -> Result {
         let id = self.attachment.cpu;
         let cpu = machine.cpus.get(id as usize).ok_or(ENXIO)?;
+        let attachment = AttachmentRef::new(&mut self.attachment);
         let timer = match self.polls {
-            true => Some(Ticker::new(id, machine.settings.poll_us)?),
+            true => Some(Ticker::new(id, attachment, machine.settings.poll_us)?),
             false => None,
         };
-        let attachment = Pointer(NonNull::from(&mut *self.attachment));
         let started = cpu::run_on(id, move || {
             // SAFETY: on this CPU, interrupts off; the box stays where it is, and is not touched
             // until `stop`.
@@ -742,33 +758,39 @@ impl Part {
         Ok(())
     }
 
-    fn stop(&mut self) -> Result {
+    /// Stops it; the outer error: its CPU cannot be reached.
+    fn stop(&mut self) -> Result<Result> {
         // Waits for the timer's last look.
         self.timer = None;
         let id = self.attachment.cpu;
         let cpu = machine::cpu(id).ok_or(ENODEV)?;
-        let attachment = Pointer(NonNull::from(&mut *self.attachment));
+        let attachment = AttachmentRef::new(&mut self.attachment);
         let stopped = cpu::run_on(id, move || {
             // SAFETY: on this CPU, interrupts off; attached by `start`.
             unsafe { cpu.detach(attachment.get()) }
         })?;
-        stopped.map_err(hardware)
+        Ok(stopped.map_err(hardware))
     }
 
     /// Calls `f` with totals that are up to date.
-    fn look(&self, running: bool, mut f: impl FnMut(&Attachment) + Send) -> Result {
+    fn look(&mut self, running: bool, mut f: impl FnMut(&Attachment) + Send) -> Result {
         if !running {
             f(&self.attachment);
             return Ok(());
         }
         let id = self.attachment.cpu;
         let cpu = machine::cpu(id).ok_or(ENODEV)?;
-        let attachment = Pointer(NonNull::from(&*self.attachment));
+        let attachment = AttachmentRef::new(&mut self.attachment);
         let looked = cpu::run_on(id, move || {
             // SAFETY: on this CPU, interrupts off; attached by `start`.
             unsafe { cpu.refresh(attachment.get(), &mut f) }
         })?;
         looked.map_err(hardware)
+    }
+
+    /// Whether no counter was added after all.
+    fn is_empty(&self) -> bool {
+        self.attachment.uncore.is_empty() && self.attachment.core.is_empty()
     }
 
     /// Bytes in the ring that were not read. The producer's own state is the other CPU's; the page
@@ -792,18 +814,5 @@ impl Part {
         let full = state.wake_bytes != 0 && unread >= state.wake_bytes;
         // Records from before the last wake-up are still there.
         full || memory.page.tail.relaxed() < self.woken_at.relaxed()
-    }
-}
-
-/// An attachment on its way to its CPU.
-#[derive(Clone, Copy)]
-struct Pointer(NonNull<Attachment>);
-
-// SAFETY: `Attachment` is `Send`, and only the CPU that gets it uses it.
-unsafe impl Send for Pointer {}
-
-impl Pointer {
-    fn get(self) -> NonNull<Attachment> {
-        self.0
     }
 }

@@ -2,7 +2,10 @@
 
 //! The timer of mode poll: it looks at the overflow state on its CPU.
 
-use crate::machine;
+use crate::{
+    machine,
+    percpu::AttachmentRef, //
+};
 use kernel::{
     impl_has_hr_timer,
     prelude::*,
@@ -31,16 +34,18 @@ pub(crate) struct Ticker {
     #[pin]
     timer: HrTimer<Self>,
     cpu: u32,
+    attachment: AttachmentRef,
     interval: Delta,
 }
 
 impl Ticker {
-    /// A timer for `cpu` that looks every `interval_us` microseconds.
-    pub(crate) fn new(cpu: u32, interval_us: u32) -> Result<Arc<Self>> {
+    /// A timer for a session's attachment on `cpu`, which looks every `interval_us` microseconds.
+    pub(crate) fn new(cpu: u32, attachment: AttachmentRef, interval_us: u32) -> Result<Arc<Self>> {
         Arc::pin_init(
             pin_init!(Self {
                 timer <- HrTimer::new(),
                 cpu,
+                attachment,
                 interval: Delta::from_micros(i64::from(interval_us)),
             }),
             GFP_KERNEL,
@@ -60,8 +65,8 @@ impl HrTimerCallback for Ticker {
     fn run(this: ArcBorrow<'_, Self>, mut cx: HrTimerCallbackContext<'_, Self>) -> HrTimerRestart {
         if let Some(cpu) = machine::this_cpu().filter(|c| c.id == this.cpu) {
             // SAFETY: on this CPU, in a hard interrupt: with interrupts off and outside of any
-            // section, since sections have them off.
-            unsafe { cpu.poll() };
+            // section, since sections have them off. The timer ends before its session is detached.
+            unsafe { cpu.poll(this.attachment.get()) };
         }
         cx.forward_now(this.interval);
         HrTimerRestart::Restart

@@ -79,18 +79,26 @@ pub struct Counter {
 }
 
 impl Counter {
-    /// A counter at `slot` for the event `config`, in user mode, kernel mode or both.
+    /// A counter at `slot` for the event `config`, in user mode, kernel mode or both;
+    /// `interrupts`: its overflow is to be reported.
     pub fn new(
         slot: Slot,
         config: u64,
         user: bool,
         kernel: bool,
+        interrupts: bool,
         account: counter::Counter,
     ) -> Self {
         let mode = |usr, os| if user { usr } else { 0 } | if kernel { os } else { 0 };
         let ctl = match slot {
-            Slot::General(_) => config | mode(EVTSEL_USR, EVTSEL_OS) | EVTSEL_INT | EVTSEL_EN,
-            Slot::Fixed(i) => (mode(FIXED_USR, FIXED_OS) | FIXED_PMI) << (FIXED_BITS * i),
+            Slot::General(_) => {
+                let int = if interrupts { EVTSEL_INT } else { 0 };
+                config | mode(EVTSEL_USR, EVTSEL_OS) | int | EVTSEL_EN
+            }
+            Slot::Fixed(i) => {
+                let pmi = if interrupts { FIXED_PMI } else { 0 };
+                (mode(FIXED_USR, FIXED_OS) | pmi) << (FIXED_BITS * i)
+            }
         };
         Self {
             slot,
@@ -134,6 +142,14 @@ pub struct Overflowed {
 }
 
 impl Overflowed {
+    /// Nothing.
+    pub fn nothing() -> Self {
+        Self {
+            status: 0,
+            everything: true,
+        }
+    }
+
     /// Whether a counter of ours overflowed.
     pub fn any(&self) -> bool {
         self.status != 0
@@ -175,17 +191,14 @@ impl CorePmu {
         bus.write(msr(IA32_PERF_GLOBAL_CTRL), value)
     }
 
-    /// Starts counters. On an error nothing is changed.
+    /// Starts counters, between [`CorePmu::begin_halted`] and [`CorePmu::end`]. On an error nothing
+    /// is changed.
     pub fn start<R: Registers>(
         &mut self,
         bus: &mut R,
         counters: &mut [Counter],
     ) -> Result<(), HwError> {
-        let bits = counters.iter().fold(0, |bits, c| bits | c.slot.bit());
-        if self.users == 0 {
-            self.restore = bus.read(msr(IA32_PERF_GLOBAL_CTRL))?;
-            self.others = self.restore;
-        }
+        let bits = bits(counters);
         for c in counters.iter_mut() {
             if self.is_counting(bus, c.slot)? {
                 return Err(HwError::InUse(c.slot.data()));
@@ -199,17 +212,20 @@ impl CorePmu {
             result = result.and_then(|()| self.program(bus, c));
         }
         let result = result.and_then(|()| bus.write(msr(IA32_PERF_GLOBAL_OVF_CTRL), bits));
-        if result.is_ok() {
-            self.enabled |= bits;
-            self.users += 1;
-        } else {
-            for c in counters.iter() {
-                // As far as it goes: the first error is the one to report.
-                let _ = self.restore(bus, c);
+        match result {
+            Ok(()) => {
+                self.enabled |= bits;
+                self.users += 1;
             }
-            self.others |= self.restore & bits;
+            Err(_) => {
+                for c in counters.iter() {
+                    // As far as it goes: the first error is the one to report.
+                    let _ = self.restore(bus, c);
+                }
+                self.others |= self.restore & bits;
+            }
         }
-        result.and(self.go(bus))
+        result
     }
 
     /// Whether somebody else counts with a counter.
@@ -272,8 +288,13 @@ impl CorePmu {
         })
     }
 
-    /// As [`CorePmu::begin`], where no overflow may have happened: halts first.
-    pub fn begin_halted<R: Registers>(&self, bus: &mut R) -> Result<Overflowed, HwError> {
+    /// As [`CorePmu::begin`], where no overflow may have happened, or nobody counts:
+    /// halts first.
+    pub fn begin_halted<R: Registers>(&mut self, bus: &mut R) -> Result<Overflowed, HwError> {
+        if self.users == 0 {
+            self.restore = bus.read(msr(IA32_PERF_GLOBAL_CTRL))?;
+            self.others = self.restore;
+        }
         self.halt(bus)?;
         let status = bus.read(msr(IA32_PERF_GLOBAL_STATUS))? & self.enabled;
         Ok(Overflowed {
@@ -282,12 +303,13 @@ impl CorePmu {
         })
     }
 
-    /// Looks at counters while they run. Returns whether an overflow is due.
+    /// Looks at counters while they run. Returns whether one has a sample to take or is
+    /// to be reloaded.
     pub fn poll<R: Registers>(bus: &mut R, counters: &mut [Counter]) -> Result<bool, HwError> {
         let mut due = false;
         for c in counters.iter_mut() {
             c.account.advance(bus.read(c.slot.data())?);
-            due |= c.account.is_due();
+            due |= c.account.is_due() || c.account.owes();
         }
         Ok(due)
     }
@@ -315,43 +337,45 @@ impl CorePmu {
                 continue;
             }
             overflows += 1;
+            let due = account.is_due();
             let overflow = counters[n].account.settle();
             if let Some(o) = &overflow {
                 output.sample(cx, o, values(counters));
-                output.pace(cx.time, &mut counters[n].account);
             }
-            let reg = counters[n].slot.load(self.full_width);
-            bus.write(reg, counters[n].account.load())?;
+            if due {
+                output.pace(cx.time, &mut counters[n].account);
+                let reg = counters[n].slot.load(self.full_width);
+                bus.write(reg, counters[n].account.load())?;
+            }
         }
         Ok(overflows)
     }
 
-    /// Second half: clears the status and lets the counters go on.
+    /// Second half: clears the status and lets the counters go on, whatever else fails.
     pub fn end<R: Registers>(&self, bus: &mut R, found: &Overflowed) -> Result<(), HwError> {
-        if found.status != 0 {
-            bus.write(msr(IA32_PERF_GLOBAL_OVF_CTRL), found.status)?;
-        }
-        self.go(bus)
+        let result = match found.status {
+            0 => Ok(()),
+            status => bus.write(msr(IA32_PERF_GLOBAL_OVF_CTRL), status),
+        };
+        result.and(self.go(bus))
     }
 
-    /// Stops counters that [`CorePmu::collect`] has just taken in, in place of [`CorePmu::end`].
-    pub fn stop<R: Registers>(
-        &mut self,
-        bus: &mut R,
-        counters: &[Counter],
-        found: &Overflowed,
-    ) -> Result<(), HwError> {
+    /// Stops counters that [`CorePmu::collect`] has just taken in, before [`CorePmu::end`].
+    pub fn stop<R: Registers>(&mut self, bus: &mut R, counters: &[Counter]) -> Result<(), HwError> {
         let mut result = Ok(());
-        let mut bits = 0;
         for c in counters {
-            bits |= c.slot.bit();
             // Goes on after a fault: the other registers are owed too.
             result = result.and(self.restore(bus, c));
         }
+        let bits = bits(counters);
         self.enabled &= !bits;
         self.others |= self.restore & bits;
         self.users -= 1;
-        let ovf = bus.write(msr(IA32_PERF_GLOBAL_OVF_CTRL), bits | found.status);
-        result.and(ovf).and(self.go(bus))
+        result.and(bus.write(msr(IA32_PERF_GLOBAL_OVF_CTRL), bits))
     }
+}
+
+/// Bits of counters in IA32_PERF_GLOBAL_*.
+fn bits(counters: &[Counter]) -> u64 {
+    counters.iter().fold(0, |bits, c| bits | c.slot.bit())
 }

@@ -23,6 +23,7 @@ pub struct Counter {
     mask: u64,
     /// Longest way that is ever loaded, events.
     reach: u64,
+    polled: bool,
     period: u64,
     stretch: u64,
     total: u64,
@@ -41,6 +42,7 @@ impl Counter {
             leader,
             mask: (1 << width) - 1,
             reach: 1 << (width - 1),
+            polled: false,
             period,
             stretch: 1,
             total: 0,
@@ -59,6 +61,12 @@ impl Counter {
         }
     }
 
+    /// The same, sampled by looks alone: never loaded near its end, so that no overflow freezes the
+    /// others until somebody looks.
+    pub fn polled(self, polled: bool) -> Self {
+        Self { polled, ..self }
+    }
+
     /// Number in the session.
     pub fn id(&self) -> u32 {
         self.id
@@ -72,6 +80,11 @@ impl Counter {
     /// Overflows handled.
     pub fn overflows(&self) -> u64 {
         self.overflows
+    }
+
+    /// Whether it samples.
+    pub fn samples(&self) -> bool {
+        self.period != 0
     }
 
     /// Whether its overflow samples everything in reach.
@@ -89,7 +102,7 @@ impl Counter {
     /// The raw value to start with or, after an overflow, to go on with.
     pub fn load(&mut self) -> u64 {
         let span = self.mask + 1;
-        let left = if self.period == 0 {
+        let left = if self.period == 0 || self.polled {
             self.reach
         } else {
             let target = self
@@ -264,6 +277,16 @@ mod tests {
                 assert_eq!(c.total(), n * period);
             }
         }
+    }
+
+    #[test]
+    fn a_polled_counter_stays_away_from_its_end() {
+        let mut c = Counter::new(0, 44, 1000, false).polled(true);
+        let raw = c.load();
+        assert_eq!(raw, 1 << 43);
+        c.advance(raw + 2500);
+        assert!(!c.is_due() && c.owes());
+        assert_eq!(c.settle().map(|o| (o.periods, o.overshoot)), Some((2, 500)));
     }
 
     #[test]

@@ -61,8 +61,11 @@ impl<'m> Output<'m> {
         }
     }
 
-    /// Changes the period of a counter that has just been sampled, if the meter says so.
+    /// Notes an overflow, and changes the counter's period if the meter says so.
     pub fn pace(&mut self, time: u64, counter: &mut Counter) {
+        if !counter.samples() {
+            return;
+        }
         let changed = match self.meter.sample(time) {
             Verdict::Keep => false,
             Verdict::Relax => counter.relax(),

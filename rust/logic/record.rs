@@ -57,7 +57,8 @@ pub struct Overflow {
     pub overshoot: u64,
 }
 
-/// Writes a sample with the totals of `values` (id, total). Returns whether to wake the reader.
+/// Writes a sample with the totals of `values` (id, total). Returns whether to wake the reader:
+/// also when there is no room, whatever else the reader waits for.
 pub fn write_sample(
     producer: &mut Producer,
     mem: Memory<'_>,
@@ -69,7 +70,7 @@ pub fn write_sample(
     let misc = cx.misc | if overflow.leader { MISC_LEADER } else { 0 };
     let words = SAMPLE_WORDS + nr * VALUE_WORDS;
     let Some(mut grant) = producer.begin(mem, TYPE_SAMPLE, misc, cx.time, words) else {
-        return false;
+        return true;
     };
     grant.put(cx.ip);
     grant.put(pair(cx.pid, cx.tid));
@@ -103,7 +104,7 @@ pub fn write_throttle(
 }
 
 fn pair(low: u32, high: u32) -> u64 {
-    u64::from(low) | u64::from(high) << 32
+    u64::from(low) | (u64::from(high) << 32)
 }
 
 // CAST: each takes one half on purpose.

@@ -66,7 +66,7 @@ fn word(data: &[Word], pos: u64) -> Option<&Word> {
 
 /// First word of a record.
 fn header(kind: u32, misc: u16, words: usize) -> u64 {
-    u64::from(kind) | u64::from(misc) << 32 | (words as u64 * 8) << 48
+    u64::from(kind) | (u64::from(misc) << 32) | ((words as u64 * 8) << 48)
 }
 
 /// Bytes of the record whose first word is `first`.
@@ -110,7 +110,7 @@ impl Producer {
     ) -> Self {
         mem.page
             .cpu_flags
-            .set_relaxed(u64::from(cpu) | u64::from(flags) << 32);
+            .set_relaxed(u64::from(cpu) | (u64::from(flags) << 32));
         mem.page.data_offset.set_relaxed(data_offset);
         mem.page.data_size.set_relaxed(mem.data.len() as u64 * 8);
         Self {
@@ -324,11 +324,12 @@ impl<'a> Consumer<'a> {
     /// is empty.
     pub fn next(&mut self, out: &mut [u64]) -> Result<Option<usize>, RingError> {
         loop {
-            // C: pairs with B.
-            let head = self.mem.page.head.acquire();
+            // Before the head: else the ring could turn over in between.
             if self.overwrite {
                 self.position = self.position.max(self.mem.page.oldest.acquire());
             }
+            // C: pairs with B.
+            let head = self.mem.page.head.acquire();
             if head == self.position {
                 return Ok(None);
             }

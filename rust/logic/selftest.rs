@@ -12,7 +12,7 @@ use super::{
 };
 use crate::hw::{
     ubox::*,
-    uncore::{OverflowEnable, BOX_CTL_MUST, CTL_EN, CTL_OV_EN},
+    uncore::{OverflowEnable, BOX_CTL_MUST, CTL_EN, CTL_OV_EN, GLOBAL_STATUS_MASK},
     UNCORE,
 };
 
@@ -55,12 +55,12 @@ pub fn run<R: Registers>(
     let control = Reg::Msr(U_MSR_PMON_GLOBAL_CTL);
     let keep = bus.read(control)? & (GLOBAL_CTL_PMI_CORE_SEL | GLOBAL_CTL_WK_ON_PMI);
     let shadow = (pmi_core_sel & GLOBAL_CTL_PMI_CORE_SEL) | GLOBAL_CTL_WK_ON_PMI;
-    bus.write(control, shadow | GLOBAL_CTL_FRZ_ALL)?;
     let touched = touched(kind, box_nr);
     let mut saved = [0; 5];
     for (value, reg) in saved.iter_mut().zip(touched) {
         *value = bus.read(reg)?;
     }
+    bus.write(control, shadow | GLOBAL_CTL_FRZ_ALL)?;
 
     let result = arm(bus, kind, box_nr)
         .and_then(|slot| {
@@ -82,9 +82,8 @@ pub fn run<R: Registers>(
         end = end.and(bus.write(Reg::Msr(status), 1));
     }
     let status = Reg::Msr(U_MSR_PMON_GLOBAL_STATUS);
-    let seen = bus.read(status)?;
     end = end
-        .and(bus.write(status, seen))
+        .and(bus.write(status, GLOBAL_STATUS_MASK))
         .and(bus.write(control, keep | GLOBAL_CTL_UNFRZ_ALL));
     end.and(result)
 }
@@ -141,7 +140,7 @@ fn watch<R: Registers>(
     let start = bus.now();
     let mut value = armed;
     while (armed..1 << row.width).contains(&value) {
-        if bus.now() - start > LIMIT_NS {
+        if bus.now().saturating_sub(start) > LIMIT_NS {
             return Ok(outcome);
         }
         value = bus.read(slot.ctr())?;
@@ -155,7 +154,7 @@ fn watch<R: Registers>(
         bus.write(slot.ctr(), (1 << wide) - AHEAD)?;
         bus.write(slot.ctl(), ctl)?;
         while value >> row.width != 0 {
-            if bus.now() - start > LIMIT_NS {
+            if bus.now().saturating_sub(start) > LIMIT_NS {
                 return Ok(outcome);
             }
             value = bus.read(slot.ctr())?;
@@ -164,7 +163,7 @@ fn watch<R: Registers>(
     outcome.overflowed = true;
 
     let overflow = bus.now();
-    while !outcome.interrupt && bus.now() - overflow < LIMIT_NS {
+    while !outcome.interrupt && bus.now().saturating_sub(overflow) < LIMIT_NS {
         outcome.interrupt = interrupted();
     }
     let bit = match (slot.index, row.fixed) {
@@ -172,10 +171,10 @@ fn watch<R: Registers>(
         _ => row.global_status + slot.box_nr,
     };
     outcome.status = bus.read(Reg::Msr(U_MSR_PMON_GLOBAL_STATUS))? >> bit & 1 != 0;
-    while bus.now() - overflow < FREEZE_NS {}
+    while bus.now().saturating_sub(overflow) < FREEZE_NS {}
     let before = bus.read(CLOCK.ctr())?;
     let later = bus.now();
-    while bus.now() - later < FREEZE_NS {}
+    while bus.now().saturating_sub(later) < FREEZE_NS {}
     outcome.froze = bus.read(CLOCK.ctr())? == before;
     Ok(outcome)
 }

@@ -204,6 +204,16 @@ pub struct Overflowed {
 }
 
 impl Overflowed {
+    /// Nothing.
+    pub fn nothing() -> Self {
+        Self {
+            global: 0,
+            everything: true,
+            boxes: [(0, 0); MAX_BOXES],
+            nr: 0,
+        }
+    }
+
     /// Whether GLOBAL_STATUS named anybody.
     pub fn any(&self) -> bool {
         self.global != 0
@@ -261,34 +271,32 @@ impl Socket {
         bus.write(msr(U_MSR_PMON_GLOBAL_CTL), keep | GLOBAL_CTL_UNFRZ_ALL)
     }
 
-    /// Starts counters: steps a to f. One unfreeze starts them all. On an error nothing is changed.
+    /// Starts counters, steps b to e, between [`Socket::begin_frozen`] and [`Socket::end`], whose
+    /// freeze and unfreeze are steps a and f: one unfreeze starts them all. On an error nothing is
+    /// changed.
     pub fn start<R: Registers>(
         &mut self,
         bus: &mut R,
         counters: &mut [Counter],
     ) -> Result<(), HwError> {
-        if self.users == 0 {
-            let keep = GLOBAL_CTL_PMI_CORE_SEL | GLOBAL_CTL_WK_ON_PMI;
-            self.restore = bus.read(msr(U_MSR_PMON_GLOBAL_CTL))? & keep;
-        }
-        self.freeze(bus)?;
-        for n in 0..counters.len() {
-            if let Err(e) = self.take_box(bus, &counters[n].slot) {
-                self.give_back(bus, &counters[..n])?;
-                self.unfreeze(bus)?;
-                return Err(e);
+        let mut taken = 0;
+        let mut result = Ok(());
+        for c in counters.iter() {
+            result = self.take_box(bus, &c.slot);
+            if result.is_err() {
+                break;
             }
+            taken += 1;
         }
-        // Once more: a BOX_CTL with frz 0 may have freed its box.
-        self.freeze(bus)?;
-        self.users += 1;
-        let result = self.program(bus, counters);
-        if result.is_err() {
-            self.users -= 1;
-            self.give_back(bus, counters)?;
+        // A BOX_CTL with frz 0 may have freed its box.
+        let result = result
+            .and_then(|()| self.freeze(bus))
+            .and_then(|()| Self::program(bus, counters));
+        match result {
+            Ok(()) => self.users += 1,
+            // The first error is the one to report.
+            Err(_) => drop(self.give_back(bus, &counters[..taken])),
         }
-        self.clear_stale(bus, counters)?;
-        self.unfreeze(bus)?;
         result
     }
 
@@ -300,11 +308,8 @@ impl Socket {
             if let Some(reg) = find_in_use(bus, slot.kind, slot.box_nr)? {
                 return Err(HwError::InUse(reg));
             }
-            for (saved, reg) in state
-                .saved
-                .iter_mut()
-                .zip(registers(slot.kind, slot.box_nr).iter())
-            {
+            let list = registers(slot.kind, slot.box_nr);
+            for (saved, reg) in state.saved.iter_mut().zip(list.iter()) {
                 *saved = bus.read(reg)?;
             }
             if let (Reset::BoxCtl, Some(reg)) = (row.reset, box_ctl(slot.kind, slot.box_nr)) {
@@ -312,20 +317,21 @@ impl Socket {
                 bus.write(reg, BOX_CTL_MUST | reset)?;
                 bus.write(reg, BOX_CTL_MUST)?;
             }
+            // Neither the reset nor anybody else clears the filters.
+            for filter in row.filters {
+                bus.write(msr(filter + row.stride * slot.box_nr), 0)?;
+            }
+            clear_statuses(bus, slot)?;
         }
-        state.users += 1;
         if row.reset == Reset::WriteZero {
             bus.write(slot.ctr(), 0)?;
         }
+        state.users += 1;
         Ok(())
     }
 
     /// Steps b, c and e.
-    fn program<R: Registers>(
-        &mut self,
-        bus: &mut R,
-        counters: &mut [Counter],
-    ) -> Result<(), HwError> {
+    fn program<R: Registers>(bus: &mut R, counters: &mut [Counter]) -> Result<(), HwError> {
         for c in counters.iter_mut() {
             let row = c.slot.row();
             for (reg, &value) in row.filters.iter().zip(&c.filter) {
@@ -337,18 +343,6 @@ impl Socket {
             bus.write(c.slot.ctl(), c.ctl)?;
         }
         Ok(())
-    }
-
-    /// Overflows from before the start are nobody's, nor are those that a stop has accounted for.
-    fn clear_stale<R: Registers>(&self, bus: &mut R, counters: &[Counter]) -> Result<(), HwError> {
-        let mut global = 0;
-        for c in counters {
-            global |= c.slot.global_status();
-            if let (Index::General(i), Some(status)) = (c.slot.index, c.slot.row().status) {
-                bus.write(msr(status), 1 << i)?;
-            }
-        }
-        bus.write(msr(U_MSR_PMON_GLOBAL_STATUS), global)
     }
 
     /// Disables counters, and restores the boxes that nobody uses any more.
@@ -364,9 +358,9 @@ impl Socket {
             let state = &mut self.boxes[c.slot.place()];
             state.users -= 1;
             if state.users == 0 {
-                let registers = registers(c.slot.kind, c.slot.box_nr);
+                let list = registers(c.slot.kind, c.slot.box_nr);
                 let box_ctl = box_ctl(c.slot.kind, c.slot.box_nr);
-                for (&saved, reg) in state.saved.iter().zip(registers.iter()) {
+                for (&saved, reg) in state.saved.iter().zip(list.iter()) {
                     let must = if Some(reg) == box_ctl {
                         BOX_CTL_MUST
                     } else {
@@ -374,33 +368,40 @@ impl Socket {
                     };
                     result = result.and(bus.write(reg, saved | must));
                 }
+                result = result.and(clear_statuses(bus, &c.slot));
             }
         }
         result
     }
 
-    /// Looks at the counters of `counters` without freezing. Returns whether an overflow is due.
+    /// Looks at the counters of `counters` without freezing. Returns whether one has a
+    /// sample to take or is to be reloaded.
     pub fn poll<R: Registers>(bus: &mut R, counters: &mut [Counter]) -> Result<bool, HwError> {
         let mut due = false;
         for c in counters.iter_mut() {
             c.account.advance(bus.read(c.slot.ctr())?);
-            due |= c.account.is_due();
+            due |= c.account.is_due() || c.account.owes();
         }
         Ok(due)
     }
 
     /// First half of an overflow's service, by the PMI: which boxes, and what do their statuses
-    /// say. Counters stand frozen from here to [`Socket::end`].
-    pub fn begin<R: Registers>(&self, bus: &mut R) -> Result<Overflowed, HwError> {
+    /// say. Counters stand frozen from here to [`Socket::end`]. `frozen`: the overflow's own freeze
+    /// holds; else one is written.
+    pub fn begin<R: Registers>(&self, bus: &mut R, frozen: bool) -> Result<Overflowed, HwError> {
         let global = bus.read(msr(U_MSR_PMON_GLOBAL_STATUS))? & GLOBAL_STATUS_MASK;
-        if global != 0 && !self.freezes {
+        if global != 0 && !(frozen && self.freezes) {
             self.freeze(bus)?;
         }
         self.statuses(bus, global, false)
     }
 
-    /// As [`Socket::begin`], where no overflow may have happened: freezes first.
-    pub fn begin_frozen<R: Registers>(&self, bus: &mut R) -> Result<Overflowed, HwError> {
+    /// As [`Socket::begin`], where no overflow may have happened, or nobody counts: freezes first.
+    pub fn begin_frozen<R: Registers>(&mut self, bus: &mut R) -> Result<Overflowed, HwError> {
+        if self.users == 0 {
+            let keep = GLOBAL_CTL_PMI_CORE_SEL | GLOBAL_CTL_WK_ON_PMI;
+            self.restore = bus.read(msr(U_MSR_PMON_GLOBAL_CTL))? & keep;
+        }
         self.freeze(bus)?;
         let global = bus.read(msr(U_MSR_PMON_GLOBAL_STATUS))? & GLOBAL_STATUS_MASK;
         self.statuses(bus, global, true)
@@ -455,6 +456,7 @@ impl Socket {
                 continue;
             }
             overflows += 1;
+            let due = account.is_due();
             let overflow = counters[n].account.settle();
             if let Some(o) = &overflow {
                 if o.leader {
@@ -462,36 +464,42 @@ impl Socket {
                 } else {
                     output.sample(cx, o, values(counters));
                 }
-                output.pace(cx.time, &mut counters[n].account);
             }
-            bus.write(counters[n].slot.ctr(), counters[n].account.load())?;
+            if due {
+                output.pace(cx.time, &mut counters[n].account);
+                bus.write(counters[n].slot.ctr(), counters[n].account.load())?;
+            }
         }
         Ok(overflows)
     }
 
     /// Second half: clears the statuses, the box's first so that it cannot set the global one
-    /// again, and unfreezes.
+    /// again, and unfreezes, whatever else fails.
     pub fn end<R: Registers>(&self, bus: &mut R, found: &Overflowed) -> Result<(), HwError> {
+        let mut result = Ok(());
         for &(status, bits) in found.boxes.iter().take(found.nr) {
-            bus.write(msr(status), bits)?;
+            result = result.and(bus.write(msr(status), bits));
         }
         if found.global != 0 {
-            bus.write(msr(U_MSR_PMON_GLOBAL_STATUS), found.global)?;
+            result = result.and(bus.write(msr(U_MSR_PMON_GLOBAL_STATUS), found.global));
         }
-        self.unfreeze(bus)
+        result.and(self.unfreeze(bus))
     }
 
-    /// Stops counters that [`Socket::collect`] has just taken in, in place of [`Socket::end`].
-    pub fn stop<R: Registers>(
-        &mut self,
-        bus: &mut R,
-        counters: &[Counter],
-        found: &Overflowed,
-    ) -> Result<(), HwError> {
-        let result = self.give_back(bus, counters);
+    /// Stops counters that [`Socket::collect`] has just taken in, before [`Socket::end`].
+    pub fn stop<R: Registers>(&mut self, bus: &mut R, counters: &[Counter]) -> Result<(), HwError> {
         self.users -= 1;
-        result
-            .and(self.clear_stale(bus, counters))
-            .and(self.end(bus, found))
+        self.give_back(bus, counters)
     }
+}
+
+/// Clears a box's statuses, its own first: nobody counts with it.
+fn clear_statuses<R: Registers>(bus: &mut R, slot: &Slot) -> Result<(), HwError> {
+    let row = slot.row();
+    if let Some(status) = row.status {
+        bus.write(msr(status), (1 << row.counters) - 1)?;
+    }
+    let fixed = row.fixed.map_or(0, |f| 1 << f.global_status);
+    let global = fixed | 1 << (row.global_status + slot.box_nr);
+    bus.write(msr(U_MSR_PMON_GLOBAL_STATUS), global)
 }

@@ -36,6 +36,11 @@ impl Registers for LocalRegisters {
     }
 }
 
+/// Time since `start`, ns. The clock may step back a little between two looks in NMI context.
+pub(crate) fn since(start: u64) -> u64 {
+    now().saturating_sub(start)
+}
+
 /// CLOCK_MONOTONIC, ns, in any context.
 pub(crate) fn now() -> u64 {
     // SAFETY: made for NMI context.

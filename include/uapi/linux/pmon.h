@@ -12,7 +12,12 @@
  *
  * Growing: each struct begins with its size as the caller knows it. The kernel
  * takes shorter ones (missing fields are 0) down to the size of the first
- * version, and longer ones whose unknown tail is 0.
+ * version, and longer ones, up to 4096 bytes, whose unknown tail is 0. Fields
+ * marked "out" may hold anything before a call.
+ *
+ * poll(): POLLIN when a condition of struct pmon_rings is met or, in a stopped
+ * session, while a record is unread; POLLHUP while the session is stopped (not
+ * yet started, too) and no record is unread.
  *
  * Errors, the same for every call:
  *   ENOTTY      no such ioctl
@@ -26,14 +31,17 @@
  *   EOPNOTSUPP  the event or filter sets bits that the unit reserves
  *   EDOM        the event cannot be counted by the named counter
  *   ERANGE      the period, ring size or watermark is outside its limits
- *   EBUSY       the counter, its filter or the core PMU belongs to somebody else;
- *               the kernel log names the register and, where known, the owner
+ *   EBUSY       the counter, its filter or the core PMU belongs to somebody else
+ *               (where that is not another session, the kernel log names the
+ *               register and, where known, the owner), or too many sessions
+ *               count on a CPU
+ *   ENOMEM      not enough memory
  *   ENOSPC      no free counter in the box
  *   EMFILE      more than PMON_MAX_COUNTERS counters
  *   EEXIST      the rings exist already, or the socket has a leader already
  *   EINPROGRESS not while the session runs or, for PMON_IOC_ADD, once it has rings
  *   EALREADY    start of a running session, stop of a stopped one
- *   ENODATA     start of a session without counters
+ *   ENODATA     start, or rings, of a session without counters
  *   ENOBUFS     sampling or mmap() without rings
  */
 #ifndef _UAPI_LINUX_PMON_H
@@ -212,7 +220,8 @@ struct pmon_counter {
  *	PMON_RING_MAX_BYTES
  * @wakeup_records: make poll() return after so many records in one ring; 0: no
  * @wakeup_bytes: make poll() return at so many unread bytes in one ring; 0 with
- *	wakeup_records 0: at half of @bytes
+ *	wakeup_records 0: at half of @bytes. A record that is lost for lack of room
+ *	makes it return, too
  * @nr_rings: out: rings, one for each CPU that can produce records
  * @__reserved: must be 0
  * @map_size: out: bytes to mmap() at offset 0, shared, readable and writable
@@ -272,7 +281,8 @@ struct pmon_read {
  * @samples: sample records produced, in all rings
  * @lost: records lost, in all rings
  * @interrupts: NMIs that were answered
- * @late: NMIs of ours that found nothing left to do (absorbed)
+ * @late: NMIs of ours that found nothing left to do (absorbed), of all sessions
+ *	since the module was loaded
  * @deferred: NMIs that came while the driver was at work on the CPU, finished by it
  * @polls: looks of the timer (mode poll)
  * @throttled: times a counter's period was raised
@@ -399,7 +409,10 @@ struct pmon_record {
 
 /** The interrupted code was in user mode. */
 #define PMON_SAMPLE_USER	(1U << 0)
-/** The overflow was found by the poll timer: ip, pid and tid are those of the timer. */
+/**
+ * No PMI: a look of the poll timer, a read or the stop found the overflow. ip is 0; pid and tid are
+ * those of what ran there then.
+ */
 #define PMON_SAMPLE_POLL	(1U << 1)
 /** The counter is the session's leader. */
 #define PMON_SAMPLE_LEADER	(1U << 2)
@@ -427,8 +440,8 @@ struct pmon_value {
  * @id: id of the counter that overflowed
  * @nr: entries in @values
  * @periods: multiples of the period that this sample stands for: 1, or more where
- *	events went on past the next one before the freeze or the poll came. The
- *	sum over all samples is total / period, rounded down.
+ *	events went on past the next one before the freeze or the poll came. After
+ *	a stop the sum over all samples is total / period, rounded down.
  * @overshoot: events counted past the last such multiple
  * @values: totals of the session's counters of the same socket (overflow of an
  *	uncore counter) or of the same CPU (of a core counter); of both for a leader

@@ -9,13 +9,16 @@ pub use session::{leaf, truth, Event, Place, Session};
 
 use crate::{
     bus::{machine, ModelBus, TestBus, TOPOLOGY},
-    hw::UNCORE,
+    hw::{
+        core_pmu::{IA32_PERF_GLOBAL_OVF_CTRL, STATUS_OVF_UNCORE},
+        UNCORE,
+    },
     logic::{
         core_pmu::{self, CorePmu},
         record::{Context, MISC_POLL},
-        registers::{HwError, Registers},
+        registers::{HwError, Reg, Registers},
         selftest::{self, Outcome},
-        uncore::Socket,
+        uncore::{self, Socket},
     },
 };
 use pmon_model::Machine;
@@ -53,6 +56,9 @@ pub fn try_box(bus: &mut TestBus, kind: usize, box_nr: u32) -> Result<Outcome, H
     outcome
 }
 
+/// How long after a look the overflow's own freeze is not relied on, ns.
+pub const THAW_NS: u64 = 100_000;
+
 /// One CPU, which takes its socket's interrupts.
 pub struct Driver {
     /// Its registers.
@@ -63,6 +69,8 @@ pub struct Driver {
     pub core: CorePmu,
     /// What counts.
     pub sessions: Vec<Session>,
+    /// When a look last unfroze the socket, ns.
+    thawed_at: Option<u64>,
     /// Interrupts that found nothing to do.
     pub late: u64,
     /// By row of the box types: the self-test saw the overflow's status and its interrupt.
@@ -82,6 +90,9 @@ impl Driver {
             // PANIC: documented.
             try_box(&mut bus, kind, 0).unwrap_or_else(|e| panic!("{config}: {e:?}"))
         });
+        let seen = bus.write(Reg::Msr(IA32_PERF_GLOBAL_OVF_CTRL), STATUS_OVF_UNCORE);
+        // PANIC: documented.
+        seen.unwrap_or_else(|e| panic!("{config}: {e:?}"));
         bus.log.clear();
         let works = outcomes.map(|o| o.overflowed && o.status && o.interrupt);
         let freezes = outcomes.iter().zip(works).all(|(o, works)| o.froze || !works);
@@ -90,6 +101,7 @@ impl Driver {
             socket: Socket::new(SELECT, freezes),
             core: CorePmu::new(true),
             sessions: Vec::new(),
+            thawed_at: None,
             late: 0,
             works,
             fixed_width: outcomes[0].width,
@@ -118,16 +130,16 @@ impl Driver {
 
     /// Attaches a session and starts its counters.
     pub fn start(&mut self, mut session: Session) -> Result<(), HwError> {
-        if !session.core.is_empty() {
-            self.core.start(&mut self.bus, &mut session.core)?;
-        }
         if !session.uncore.is_empty() {
-            if let Err(e) = self.socket.start(&mut self.bus, &mut session.uncore) {
-                if !session.core.is_empty() {
-                    let found = self.core.begin_halted(&mut self.bus)?;
-                    self.core.stop(&mut self.bus, &session.core, &found)?;
+            self.with_frozen(|socket, bus, _| socket.start(bus, &mut session.uncore))?;
+        }
+        if !session.core.is_empty() {
+            let started = self.with_halted(|core, bus, _| core.start(bus, &mut session.core));
+            if started.is_err() {
+                if !session.uncore.is_empty() {
+                    self.with_frozen(|socket, bus, _| socket.stop(bus, &session.uncore))?;
                 }
-                return Err(e);
+                return started;
             }
         }
         self.sessions.push(session);
@@ -160,15 +172,17 @@ impl Driver {
         let bus = &mut self.bus;
         let mut handled = 0;
         if self.socket.users() != 0 {
-            let found = self.socket.begin(bus)?;
+            let thawed = self.thawed_at.is_some_and(|at| cx.time - at <= THAW_NS);
+            let found = self.socket.begin(bus, !thawed)?;
             if found.any() {
                 for s in &mut self.sessions {
-                    if s.uncore.iter().any(|c| c.account.is_leader()) {
+                    if s.has_leader() {
                         CorePmu::poll(bus, &mut s.core)?;
                     }
                     let more = core_pmu::values(&s.core);
                     self.socket.collect(bus, &found, &mut s.uncore, more, &mut s.output, &cx)?;
                 }
+                bus.write(Reg::Msr(IA32_PERF_GLOBAL_OVF_CTRL), STATUS_OVF_UNCORE)?;
                 self.socket.end(bus, &found)?;
                 handled += found.sources();
             }
@@ -189,49 +203,86 @@ impl Driver {
 
     /// Brings all totals up to date.
     pub fn look(&mut self) -> Result<(), HwError> {
-        self.look_or_stop(None).map(|_| ())
+        if self.socket.users() != 0 {
+            self.with_frozen(|_, _, _| Ok(()))?;
+        }
+        if self.core.users() != 0 {
+            self.with_halted(|_, _, _| Ok(()))?;
+        }
+        Ok(())
     }
 
-    /// Stops session `index`, and detaches it with its last totals.
+    /// Stops session `index`, with its last totals, and detaches it.
+    pub fn try_stop(&mut self, index: usize) -> (Session, Result<(), HwError>) {
+        let session = &self.sessions[index];
+        let (uncore, core) = (!session.uncore.is_empty(), !session.core.is_empty());
+        let mut result = Ok(());
+        if uncore {
+            result = self.with_frozen(|socket, bus, all| socket.stop(bus, &all[index].uncore));
+        }
+        if core {
+            let stopped = self.with_halted(|core, bus, all| core.stop(bus, &all[index].core));
+            result = result.and(stopped);
+        }
+        (self.sessions.remove(index), result)
+    }
+
+    /// Stops session `index`, with its last totals, and detaches it.
     ///
     /// # Panics
     /// When there is no such session, or an access faults.
     pub fn stop(&mut self, index: usize) -> Session {
+        let (session, result) = self.try_stop(index);
         // PANIC: documented.
-        let session = self.look_or_stop(Some(index)).unwrap_or_else(|e| panic!("{e:?}"));
-        // PANIC: a stop returns what it stopped.
-        session.expect("a session")
+        result.unwrap_or_else(|e| panic!("{e:?}"));
+        session
     }
 
-    fn look_or_stop(&mut self, stop: Option<usize>) -> Result<Option<Session>, HwError> {
+    /// Freezes the socket, takes in all its counters, runs `f`, and unfreezes, whatever fails.
+    fn with_frozen(
+        &mut self,
+        f: impl FnOnce(&mut Socket, &mut TestBus, &[Session]) -> Result<(), HwError>,
+    ) -> Result<(), HwError> {
         let cx = self.context(MISC_POLL);
-        let bus = &mut self.bus;
-        let (uncore, core) = stop
-            .map(|n| &self.sessions[n])
-            .map_or((true, true), |s| (!s.uncore.is_empty(), !s.core.is_empty()));
-        if uncore && self.socket.users() != 0 {
-            let found = self.socket.begin_frozen(bus)?;
-            for s in &mut self.sessions {
-                let more = core_pmu::values(&s.core);
-                self.socket.collect(bus, &found, &mut s.uncore, more, &mut s.output, &cx)?;
+        let Self { bus, socket, sessions, .. } = self;
+        let (found, mut result) = match socket.begin_frozen(bus) {
+            Ok(found) => (found, Ok(())),
+            Err(e) => (uncore::Overflowed::nothing(), Err(e)),
+        };
+        for s in sessions.iter_mut() {
+            if s.has_leader() {
+                result = result.and(CorePmu::poll(bus, &mut s.core).map(drop));
             }
-            match stop {
-                Some(n) => self.socket.stop(bus, &self.sessions[n].uncore, &found)?,
-                None => self.socket.end(bus, &found)?,
-            }
+            let more = core_pmu::values(&s.core);
+            let collected = socket.collect(bus, &found, &mut s.uncore, more, &mut s.output, &cx);
+            result = result.and(collected.map(drop));
         }
-        if core && self.core.users() != 0 {
-            let found = self.core.begin_halted(bus)?;
-            for s in &mut self.sessions {
-                self.core.collect(bus, &found, &mut s.core, &mut s.output, &cx)?;
-            }
-            match stop {
-                Some(n) => self.core.stop(bus, &self.sessions[n].core, &found)?,
-                None => self.core.end(bus, &found)?,
-            }
-        }
+        let did = f(socket, bus, sessions);
+        result = result.and(did).and(socket.end(bus, &found));
+        self.thawed_at = Some(self.bus.now());
         self.sessions.iter_mut().for_each(Session::drain);
-        Ok(stop.map(|n| self.sessions.remove(n)))
+        result
+    }
+
+    /// The same for the CPU's own counters.
+    fn with_halted(
+        &mut self,
+        f: impl FnOnce(&mut CorePmu, &mut TestBus, &[Session]) -> Result<(), HwError>,
+    ) -> Result<(), HwError> {
+        let cx = self.context(MISC_POLL);
+        let Self { bus, core, sessions, .. } = self;
+        let (found, mut result) = match core.begin_halted(bus) {
+            Ok(found) => (found, Ok(())),
+            Err(e) => (core_pmu::Overflowed::nothing(), Err(e)),
+        };
+        for s in sessions.iter_mut() {
+            let collected = core.collect(bus, &found, &mut s.core, &mut s.output, &cx);
+            result = result.and(collected.map(drop));
+        }
+        let did = f(core, bus, sessions);
+        result = result.and(did).and(core.end(bus, &found));
+        self.sessions.iter_mut().for_each(Session::drain);
+        result
     }
 
     /// One look of the poll timer.

@@ -53,7 +53,7 @@ impl Rings {
         ftruncate(&fd, size).map_err(failed)?;
         let file = File::from(fd);
         let mut first = [
-            u64::from(abi::PMON_ABI_VERSION) | (cpus.len() as u64) << 32,
+            u64::from(abi::PMON_ABI_VERSION) | ((cpus.len() as u64) << 32),
             PAGE,
             stride,
         ];
@@ -62,7 +62,7 @@ impl Rings {
         }
         put(&file, 0, &first)?;
         for (i, &cpu) in (0..).zip(&cpus) {
-            let cpu = u64::from(cpu) | u64::from(flags) << 32;
+            let cpu = u64::from(cpu) | (u64::from(flags) << 32);
             put(&file, PAGE + i * stride, &[cpu, PAGE, bytes])?;
         }
         let mapping = Mapping::new(file.as_fd(), size)?;

@@ -110,43 +110,102 @@ impl fmt::Display for CallError {
 /// An error number's name, and what it says about `call`.
 fn explain(call: Call, errno: Errno) -> Option<(&'static str, &'static str)> {
     Some(match errno {
-        Errno::NOENT => ("ENOENT", "the module is not loaded; try `modprobe pmon` and look at dmesg"),
-        Errno::ACCESS => ("EACCES", "the device belongs to another user; run as root or change its group"),
+        Errno::NOENT => (
+            "ENOENT",
+            "the module is not loaded; try `modprobe pmon` and look at \
+            dmesg",
+        ),
+        Errno::ACCESS => (
+            "EACCES",
+            "the device belongs to another user; run as root or change \
+            its group",
+        ),
         Errno::PERM => ("EPERM", permission(call)),
-        Errno::NOTTY => ("ENOTTY", "the loaded module does not know this call; load the module that this program came with"),
-        Errno::FAULT => ("EFAULT", "memory of this program cannot be accessed; this is a bug in it, please report it"),
+        Errno::NOTTY => (
+            "ENOTTY",
+            "the loaded module does not know this call; load the module \
+            that this program came with",
+        ),
+        Errno::FAULT => (
+            "EFAULT",
+            "memory of this program cannot be accessed; this is a bug in \
+            it, please report it",
+        ),
         Errno::INVAL => ("EINVAL", invalid(call)),
-        Errno::TOOBIG => ("E2BIG", "the loaded module is older than this program; load the module that it came with"),
+        Errno::TOOBIG => (
+            "E2BIG",
+            "the loaded module is older than this program; load the \
+            module that it came with",
+        ),
         Errno::NXIO => ("ENXIO", missing(call)),
         Errno::NODEV => ("ENODEV", gone(call)),
-        Errno::OPNOTSUPP => ("EOPNOTSUPP", "the event or filter sets bits that this unit reserves; `pmonread info --json` shows the masks of allowed bits"),
-        Errno::DOM => ("EDOM", "this event cannot be counted by the named counter; name another one, or leave counter= out"),
+        Errno::OPNOTSUPP => (
+            "EOPNOTSUPP",
+            "the event or filter sets bits that this unit \
+            reserves; `pmonread info --json` shows the masks of allowed bits",
+        ),
+        Errno::DOM => (
+            "EDOM",
+            "this event cannot be counted by the named counter; name another \
+            one, or leave counter= out",
+        ),
         Errno::RANGE => ("ERANGE", range(call)),
-        Errno::BUSY => ("EBUSY", "the counter, its filter or the CPU's counters are in use by somebody else; dmesg names the register and, where it is known, the owner (perf and the NMI watchdog are the usual ones: `sysctl kernel.nmi_watchdog=0`)"),
-        Errno::NOSPC => ("ENOSPC", "the box has no free counter left for this event; count fewer events on it, or in several runs"),
-        Errno::MFILE => ("EMFILE", "a session has at most 512 counters; name fewer boxes, sockets or CPUs"),
+        Errno::BUSY => (
+            "EBUSY",
+            "the counter, its filter or the CPU's counters are in use by \
+            somebody else; dmesg names the register and, where it is known, the owner (perf and \
+            the NMI watchdog are the usual ones: `sysctl kernel.nmi_watchdog=0`)",
+        ),
+        Errno::NOSPC => (
+            "ENOSPC",
+            "the box has no free counter left for this event; count fewer \
+            events on it, or in several runs",
+        ),
+        Errno::MFILE => (
+            "EMFILE",
+            "a session has at most 512 counters; name fewer boxes, \
+            sockets or CPUs",
+        ),
         Errno::EXIST => ("EEXIST", exists(call)),
         Errno::INPROGRESS => ("EINPROGRESS", in_progress(call)),
         Errno::ALREADY => ("EALREADY", already(call)),
         Errno::NODATA => ("ENODATA", "the session has no counters; add events first"),
         Errno::NOBUFS => ("ENOBUFS", no_rings(call)),
-        Errno::NOMEM => ("ENOMEM", "the kernel has no memory for it; make the rings smaller"),
+        Errno::NOMEM => (
+            "ENOMEM",
+            "the kernel has no memory for it; make the rings smaller",
+        ),
         _ => return None,
     })
 }
 
 fn permission(call: Call) -> &'static str {
     match call {
-        Call::Map => "the rings can only be mapped shared, from offset 0; this is a bug, please report it",
-        _ => "counting needs CAP_PERFMON or CAP_SYS_ADMIN; run as root, or give the program the capability",
+        Call::Map => {
+            "the rings can only be mapped shared, from offset 0; this is a bug, please \
+            report it"
+        }
+        _ => {
+            "counting needs CAP_PERFMON or CAP_SYS_ADMIN; run as root, or give the program the \
+            capability"
+        }
     }
 }
 
 fn invalid(call: Call) -> &'static str {
     match call {
-        Call::Add => "these options mean nothing together for this unit; `pmonread list` shows what each unit takes",
-        Call::Rings => "the options of the rings mean nothing together; leave them at their defaults",
-        Call::Map => "the mapping has not the size that the module asked for; this is a bug, please report it",
+        Call::Add => {
+            "these options mean nothing together for this unit; `pmonread list` shows \
+            what each unit takes"
+        }
+        Call::Rings => {
+            "the options of the rings mean nothing together; leave them at their \
+            defaults"
+        }
+        Call::Map => {
+            "the mapping has not the size that the module asked for; this is a bug, \
+            please report it"
+        }
         _ => "the module refuses the arguments; load the module that this program came with",
     }
 }
@@ -165,14 +224,23 @@ fn gone(call: Call) -> &'static str {
     match call {
         Call::Open => "the module found nothing that it could count with; dmesg says why",
         Call::Start => "a CPU of the session went offline; choose others with -C",
-        _ => "the unit's registers are missing on this part, or the CPU is offline; look at `pmonread info`",
+        _ => {
+            "the unit's registers are missing on this part, or the CPU is offline; look at \
+            `pmonread info`"
+        }
     }
 }
 
 fn range(call: Call) -> &'static str {
     match call {
-        Call::Add => "the period is too small or too large for the counter; `pmonread info` shows the smallest",
-        Call::Rings => "the size of a ring must be a power of two from 4 KiB to 64 MiB, and a watermark smaller than that",
+        Call::Add => {
+            "the period is too small or too large for the counter; `pmonread info` \
+            shows the smallest"
+        }
+        Call::Rings => {
+            "the size of a ring must be a power of two from 4 KiB to 64 MiB, and a \
+            watermark smaller than that"
+        }
         _ => "a number is outside its limits",
     }
 }
@@ -211,49 +279,39 @@ fn no_rings(call: Call) -> &'static str {
 mod tests {
     use super::*;
 
-    /// The contract of the header, line by line.
-    const CONTRACT: [&str; 20] = [
-        "ENOTTY",
-        "EFAULT",
-        "EINVAL",
-        "E2BIG",
-        "EPERM",
-        "ENXIO",
-        "ENODEV",
-        "EOPNOTSUPP",
-        "EDOM",
-        "ERANGE",
-        "EBUSY",
-        "ENOSPC",
-        "EMFILE",
-        "EEXIST",
-        "EINPROGRESS",
-        "EALREADY",
-        "ENODATA",
-        "ENOBUFS",
-        "ENOENT",
-        "EACCES",
+    /// The contract of the header, line by line, and what open() adds; with the system's numbers.
+    const CONTRACT: [(&str, i32); 20] = [
+        ("ENOTTY", 25),
+        ("EFAULT", 14),
+        ("EINVAL", 22),
+        ("E2BIG", 7),
+        ("EPERM", 1),
+        ("ENXIO", 6),
+        ("ENODEV", 19),
+        ("EOPNOTSUPP", 95),
+        ("EDOM", 33),
+        ("ERANGE", 34),
+        ("EBUSY", 16),
+        ("ENOSPC", 28),
+        ("EMFILE", 24),
+        ("EEXIST", 17),
+        ("EINPROGRESS", 115),
+        ("EALREADY", 114),
+        ("ENODATA", 61),
+        ("ENOBUFS", 105),
+        ("ENOENT", 2),
+        ("EACCES", 13),
     ];
 
     #[test]
     fn every_number_of_the_contract_is_explained_for_every_call() {
         for call in Call::ALL {
-            let names: Vec<_> = (1..134)
-                .filter_map(|n| explain(call, Errno::from_raw_os_error(n)))
-                .collect();
-            for name in CONTRACT {
-                assert!(
-                    names.iter().any(|(n, text)| *n == name && !text.is_empty()),
-                    "{name}"
-                );
+            for (name, number) in CONTRACT {
+                let (explained, text) = explain(call, Errno::from_raw_os_error(number)).unwrap();
+                assert_eq!(explained, name);
+                assert!(!text.is_empty());
             }
         }
-    }
-
-    #[test]
-    fn names_are_those_of_the_system() {
-        let (name, _) = explain(Call::Add, Errno::from_raw_os_error(16)).unwrap();
-        assert_eq!(name, "EBUSY");
     }
 
     #[test]

@@ -24,7 +24,8 @@ pub enum MappingError {
     #[error("cannot map the rings: {0}")]
     Failed(Errno),
     /// The module speaks another version.
-    #[error("the module's rings have version {0}, this program knows version {known}; load the module that it came with", known = abi::PMON_ABI_VERSION)]
+    #[error("the module's rings have version {0}, this program knows version {known}; load the \
+        module that it came with", known = abi::PMON_ABI_VERSION)]
     Version(u32),
     /// Offsets or sizes lead out of the mapping.
     #[error("the module's description of its rings makes no sense ({0}); please report it")]

@@ -119,7 +119,7 @@ mod tests {
         Merged {
             ring,
             cpu: 0,
-            words: [24 << 48 | 9, time, seq].into(),
+            words: [(24 << 48) | 9, time, seq].into(),
         }
     }
 

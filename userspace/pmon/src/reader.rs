@@ -12,15 +12,18 @@ use crate::{
 };
 use std::{collections::VecDeque, time::Duration};
 
-/// Longest time from a record's time stamp to its publication that the order of time survives: a
-/// handler that lasts longer is reported by the kernel itself.
-const GRACE: Duration = Duration::from_millis(20);
+/// Longest time from a record's time stamp to its publication that the order of time survives; far
+/// more than a handler takes.
+const GRACE: Duration = Duration::from_millis(100);
 
 /// Something in a ring is no record. The reader has gone on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
     /// A ring does not hold what its positions say.
-    #[error("the ring of CPU {cpu} is damaged at position {position}: its unread records are gone; another program may have written to it")]
+    #[error(
+        "the ring of CPU {cpu} is damaged at position {position}: its unread records are \
+        gone; another program may have written to it"
+    )]
     Damaged {
         /// CPU that writes the ring.
         cpu: u32,

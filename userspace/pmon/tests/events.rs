@@ -67,9 +67,12 @@ fn filters_go_where_the_manual_has_them() {
         [0x3f << 17, 0, 0, 0]
     );
     let e = one("cbox/event=0x35,nid=0x3,opc=0x182,nc,isoc/");
-    assert_eq!(e.filter, [0, 0x3 | 0x182 << 20 | 1 << 30 | 1 << 31, 0, 0]);
+    assert_eq!(
+        e.filter,
+        [0, 0x3 | (0x182 << 20) | (1 << 30) | (1 << 31), 0, 0]
+    );
     let e = one("cbox/event=0x35,tid=0x1e/");
-    assert_eq!((e.filter[0], e.config), (0x1e, 0x35 | 1 << 19));
+    assert_eq!((e.filter[0], e.config), (0x1e, 0x35 | (1 << 19)));
     assert_eq!(
         one("cbox/event=0x35,filter_opc=0x182/"),
         one("cbox/event=0x35,opc=0x182/")
@@ -86,17 +89,17 @@ fn control_bits_go_where_the_manual_has_them() {
     let e = one("pcu/event=0x80,occ_sel=3,occ_invert,occ_edge,ev_sel_ext,edge,thresh=0x1f/");
     assert_eq!(
         e.config,
-        0x80 | 3 << 14 | 1 << 30 | 1 << 31 | 1 << 21 | 1 << 18 | 0x1f << 24
+        0x80 | (3 << 14) | (1 << 30) | (1 << 31) | (1 << 21) | (1 << 18) | (0x1f << 24)
     );
     let e = one("core/event=0xc2,umask=1,cmask=0x10,inv,any,edge=0/");
-    assert_eq!(e.config, 0x1c2 | 0x10 << 24 | 1 << 23 | 1 << 21);
+    assert_eq!(e.config, 0x1c2 | (0x10 << 24) | (1 << 23) | (1 << 21));
     assert_eq!(
         one("cbox/event=0x11,thresh=255,edge/").config,
-        0x11 | 255 << 24 | 1 << 18
+        0x11 | (255 << 24) | (1 << 18)
     );
     assert_eq!(
         one("ubox/event=0x42,umask=8,thresh=3,counter=1/").config,
-        0x842 | 3 << 24
+        0x842 | (3 << 24)
     );
 }
 
@@ -264,7 +267,7 @@ fn any_event() -> impl Strategy<Value = Event> {
                     }
                     match field.target {
                         Target::Config => {
-                            event.config = event.config & !field.mask() | config & field.mask();
+                            event.config = (event.config & !field.mask()) | (config & field.mask());
                         }
                         // A filter that has no enable bit, or whose bit is set.
                         Target::Filter(i) if field.also == 0 || config & field.also != 0 => {

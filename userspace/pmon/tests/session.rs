@@ -308,7 +308,7 @@ fn a_damaged_ring_is_an_error_and_not_the_end() {
 fn descriptions_that_lead_out_of_the_mapping_are_refused() {
     for (field, value) in [
         (0, 2),
-        (0, 1 << 32 | 9),
+        (0, (1 << 32) | 9),
         (1, 1 << 40),
         (1, 4),
         (2, 1),

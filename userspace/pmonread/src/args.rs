@@ -26,7 +26,8 @@ Events:
 
 /// Counts and samples of the pmon kernel module, for Xeon E5/E7 v2 hosts.
 #[derive(Debug, Parser)]
-#[command(name = "pmonread", version, after_help = EVENTS, after_long_help = format!("{EVENTS}\n\n{EXIT_STATUS}"))]
+#[command(name = "pmonread", version, after_help = EVENTS)]
+#[command(after_long_help = format!("{EVENTS}\n\n{EXIT_STATUS}"))]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -115,7 +116,8 @@ pub(crate) struct StatArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
     /// Print the counts of each interval of so many milliseconds
-    #[arg(short = 'I', long = "interval-print", value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(short = 'I', long = "interval-print", value_name = "MS")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) interval: Option<u64>,
     /// Show each box, and each CPU, apart
     #[arg(long, group = "apart")]

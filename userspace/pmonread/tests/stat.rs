@@ -232,3 +232,13 @@ fn events_that_do_not_fit_are_explained() {
     fake.fail(Call::Start, Errno::BUSY);
     assert!(err("stat").starts_with("pmonread: cannot start counting: "));
 }
+
+#[test]
+fn look_ups_without_states_are_noted() {
+    let note = |event: &str| run(&Fake::default(), &format!("stat -d 0.01 -e {event}")).err;
+    assert_eq!(
+        note("cbox0/event=0x34,umask=0x11/"),
+        "note: `cbox0/event=0x34,umask=0x11/` counts nothing without states; add state=0x3f for all\n"
+    );
+    assert_eq!(note("cbox0/event=0x34,umask=0x11,state=1/"), "");
+}

@@ -125,8 +125,13 @@ impl Session {
     pub fn with_core(mut self, slot: core_pmu::Slot, config: u64, period: u64) -> Self {
         let id = self.next_id(Place::Core(slot), period);
         let account = counter::Counter::new(id, 48, period, false);
-        self.core.push(core_pmu::Counter::new(slot, config, true, true, account));
+        self.core.push(core_pmu::Counter::new(slot, config, true, true, true, account));
         self
+    }
+
+    /// Whether one of its uncore counters is a leader.
+    pub fn has_leader(&self) -> bool {
+        self.uncore.iter().any(|c| c.account.is_leader())
     }
 
     /// Takes the new records out of the ring.

@@ -4,9 +4,10 @@
 #![allow(dead_code, reason = "each test program uses its part")]
 
 use pmon_host_tests::{
-    driver::{truth, Driver, Event, Place, Session},
+    driver::{truth, Driver, Event, Session, SOCKET},
     logic::uncore::{Index, Slot},
 };
+use pmon_model::Machine;
 
 /// Rows of the table of box types.
 pub(crate) const UBOX: usize = 0;
@@ -33,7 +34,8 @@ pub(crate) fn session(driver: &Driver, events: &[Event]) -> Session {
 /// The model saw nobody break a rule.
 pub(crate) fn clean(driver: &Driver) {
     let machine = driver.machine();
-    assert!(machine.violations().is_empty(), "{:#?}", machine.violations());
+    let broken = machine.violations();
+    assert!(broken.is_empty(), "{} rules broken, the first: {:?}", broken.len(), broken[0]);
 }
 
 /// A stopped session's account of each counter is what the hardware counted, and its samples stand
@@ -57,21 +59,28 @@ pub(crate) fn exact(driver: &Driver, session: &Session) {
     }
 }
 
-/// All registers of the machine, as text: null for a counter that runs.
-pub(crate) fn registers(driver: &Driver) -> serde_json::Map<String, serde_json::Value> {
-    match driver.machine().json("regs") {
+/// All registers of a machine by name, as text: null for a counter that runs.
+pub(crate) type Registers = serde_json::Map<String, serde_json::Value>;
+
+/// All registers of the machine.
+pub(crate) fn registers(machine: &mut Machine) -> Registers {
+    match machine.json("regs") {
         serde_json::Value::Object(map) => map,
         other => panic!("{other}"),
     }
 }
 
-/// Whether the socket of the driver's CPU stands frozen.
-pub(crate) fn frozen(driver: &Driver) -> bool {
-    let overflows = driver.machine().json("overflows");
-    overflows["sockets"][pmon_host_tests::driver::SOCKET]["frozen"] == true
+/// The registers that are not what they were, each with both values.
+pub(crate) fn changed(machine: &mut Machine, before: &Registers) -> Vec<String> {
+    let after = registers(machine);
+    assert_eq!(after.len(), before.len());
+    let both = after.iter().map(|(name, value)| (name, &before[name], value));
+    both.filter(|(_, old, new)| old != new)
+        .map(|(n, old, new)| format!("{n}: {old} → {new}"))
+        .collect()
 }
 
-/// Places by counter id.
-pub(crate) fn places(session: &Session) -> Vec<Place> {
-    session.counters.iter().map(|c| c.0).collect()
+/// Whether the socket of the driver's CPU stands frozen.
+pub(crate) fn frozen(machine: &mut Machine) -> bool {
+    machine.json("overflows")["sockets"][SOCKET]["frozen"] == true
 }

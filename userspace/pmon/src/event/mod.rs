@@ -14,8 +14,8 @@
 //! modes  = "u" | "k" | "uk"                        of core: only user, only kernel mode
 //! ```
 //!
-//! The last `/` may be left out at the end of the list. Fields are rows of [`Field`]'s tables, names
-//! are rows of [`NAMES`].
+//! The last `/` may be left out at the end of the list. [`fields`] has the fields of each unit,
+//! [`NAMES`] the names.
 
 mod error;
 mod field;

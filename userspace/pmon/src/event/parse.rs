@@ -216,7 +216,7 @@ impl Builder {
             Some((event, umask)) => {
                 // The PCU has occ_sel where others have the unit mask.
                 self.set[0] |= if name.unit == Unit::Pcu { 0xff } else { 0xffff };
-                self.event.config |= u64::from(event) | u64::from(umask) << 8;
+                self.event.config |= u64::from(event) | (u64::from(umask) << 8);
             }
             None => self.fixed = true,
         }

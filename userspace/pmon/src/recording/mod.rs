@@ -38,16 +38,25 @@ pub enum RecordingError {
     #[error("this is no recording of pmonread; make one with `pmonread record`")]
     NotOne,
     /// Of another version.
-    #[error("the recording has version {0}, this program reads version {VERSION}; use the pmonread that made it, or a newer one")]
+    #[error(
+        "the recording has version {0}, this program reads version {VERSION}; use the \
+        pmonread that made it, or a newer one"
+    )]
     Version(u32),
     /// It ends in the middle.
-    #[error("the recording ends in the middle of a record, at byte {position}; what came before is sound")]
+    #[error(
+        "the recording ends in the middle of a record, at byte {position}; what came before \
+        is sound"
+    )]
     Truncated {
         /// Where the file ends.
         position: u64,
     },
     /// It ends without its trailer.
-    #[error("the recording has no end: pmonread was killed while it wrote; what it has is sound, but records lost and totals are not known")]
+    #[error(
+        "the recording has no end: pmonread was killed while it wrote; what it has is sound, \
+        but records lost and totals are not known"
+    )]
     NoTrailer,
     /// Something that cannot be.
     #[error("the recording is damaged at byte {position} ({what}); what came before is sound")]

@@ -123,7 +123,7 @@ fn unit_line(machine: &Machine, b: &BoxInfo) -> UnitLine {
 
 fn absent(info: &abi::pmon_info) -> Vec<&'static str> {
     let bits = (0..).zip(ARCHITECTURAL);
-    bits.filter(|(bit, _)| info.core_absent_events >> bit & 1 != 0)
+    bits.filter(|(bit, _)| (info.core_absent_events >> bit) & 1 != 0)
         .map(|(_, name)| name)
         .collect()
 }
@@ -145,7 +145,8 @@ fn text(out: &mut dyn Write, machine: &Machine) -> io::Result<()> {
     }
     writeln!(
         out,
-        "sampling  periods from {} events; mode poll looks each {} us; throttled above {}/s and CPU",
+        "sampling  periods from {} events; mode poll looks each {} us; throttled above {}/s and \
+            CPU",
         thousands(info.min_period),
         thousands(info.poll_interval_us.into()),
         thousands(info.max_rate)

@@ -9,5 +9,6 @@ pub(crate) mod record;
 pub(crate) mod script;
 pub(crate) mod stat;
 
+mod notes;
 mod rows;
 mod sink;

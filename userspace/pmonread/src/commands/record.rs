@@ -2,7 +2,7 @@
 
 //! `pmonread record`: samples into a file.
 
-use super::{sink::Sink, stat::selection};
+use super::{notes::event_notes, sink::Sink, stat::selection};
 use crate::{
     args::RecordArgs,
     exit::Exit,
@@ -34,6 +34,7 @@ pub(crate) fn run(args: &RecordArgs, cx: &mut Context<'_>) -> anyhow::Result<Exi
     if path.is_none() && !args.json && cx.out_is_terminal {
         bail!("a recording is nothing for a terminal; send it elsewhere, or use --json");
     }
+    event_notes(&events, cx.err)?;
     let mut session = (cx.open)()?;
     session.add(events, &selection(&args.run))?;
     let rings = RingOptions {
@@ -235,7 +236,8 @@ impl<'a> Progress<'a> {
             .filter(|r| r.read.checked_add(r.lost) != Some(r.produced))
         {
             let text = format!(
-                "CPU {}: produced {} is not read {} + lost {}: records are missing that nothing accounts for",
+                "CPU {}: produced {} is not read {} + lost {}: records are missing that nothing \
+                    accounts for",
                 ring.cpu, ring.produced, ring.read, ring.lost
             );
             self.say(&text)?;

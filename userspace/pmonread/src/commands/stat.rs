@@ -2,7 +2,10 @@
 
 //! `pmonread stat`: counts.
 
-use super::rows::{rows, Apart, Row};
+use super::{
+    notes::event_notes,
+    rows::{rows, Apart, Row},
+};
 use crate::{
     args::{FormatArgs, RunArgs, StatArgs},
     exit::Exit,
@@ -33,6 +36,7 @@ pub(crate) fn run(args: &StatArgs, cx: &mut Context<'_>) -> anyhow::Result<Exit>
         // Without rings there are no samples.
         (event.period, event.leader) = (None, false);
     }
+    event_notes(&events, cx.err)?;
     let mut session = (cx.open)()?;
     session.add(events, &selection(&args.run))?;
 
