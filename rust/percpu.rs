@@ -312,27 +312,31 @@ impl Cpu {
     fn start(&self, inner: &mut Inner, attachment: NonNull<Attachment>) -> Result<(), HwError> {
         let (has_uncore, has_core) = kinds(attachment);
         if has_uncore {
+            let mut counts = false;
             self.uncore_users.fetch_add(1, Relaxed);
-            let started = self.with_frozen(inner, |socket, bus| {
-                socket.start(bus, uncore_of(attachment))
+            let started = self.with_frozen(inner, false, |socket, bus| {
+                let started = socket.start(bus, uncore_of(attachment));
+                counts = started.is_ok();
+                started
             });
             if started.is_err() {
-                self.uncore_users.fetch_sub(1, Relaxed);
+                let _ = self.stop_uncore(inner, attachment, counts);
                 return started;
             }
         }
         if has_core {
+            let mut counts = false;
             self.core_users.fetch_add(1, Relaxed);
-            let started = self.with_halted(inner, |core, bus| core.start(bus, core_of(attachment)));
+            let started = self.with_halted(inner, false, |core, bus| {
+                let started = core.start(bus, core_of(attachment));
+                counts = started.is_ok();
+                started
+            });
             if started.is_err() {
-                self.core_users.fetch_sub(1, Relaxed);
+                // The first error is the one to report.
+                let _ = self.stop_core(inner, attachment, counts);
                 if has_uncore {
-                    let stop = |socket: &mut Socket, bus: &mut LocalRegisters| {
-                        socket.stop(bus, uncore_of(attachment))
-                    };
-                    // The first error is the one to report.
-                    let _ = self.with_frozen(inner, stop);
-                    self.uncore_users.fetch_sub(1, Relaxed);
+                    let _ = self.stop_uncore(inner, attachment, true);
                 }
                 return started;
             }
@@ -353,18 +357,10 @@ impl Cpu {
                 let (has_uncore, has_core) = kinds(attachment);
                 let mut result = Ok(());
                 if has_uncore {
-                    let stop = |socket: &mut Socket, bus: &mut LocalRegisters| {
-                        socket.stop(bus, uncore_of(attachment))
-                    };
-                    result = result.and(self.with_frozen(inner, stop));
-                    self.uncore_users.fetch_sub(1, Relaxed);
+                    result = result.and(self.stop_uncore(inner, attachment, true));
                 }
                 if has_core {
-                    let stop = |core: &mut CorePmu, bus: &mut LocalRegisters| {
-                        core.stop(bus, core_of(attachment))
-                    };
-                    result = result.and(self.with_halted(inner, stop));
-                    self.core_users.fetch_sub(1, Relaxed);
+                    result = result.and(self.stop_core(inner, attachment, true));
                 }
                 let stats = stats_of(attachment);
                 stats.enabled_ns += since(stats.started);
@@ -375,6 +371,38 @@ impl Cpu {
                 result
             })
         }
+    }
+
+    /// Stops the socket's counters of a session, if they count.
+    fn stop_uncore(
+        &self,
+        inner: &mut Inner,
+        attachment: NonNull<Attachment>,
+        counts: bool,
+    ) -> Result<(), HwError> {
+        let result = match counts {
+            true => self.with_frozen(inner, true, |socket, bus| {
+                socket.stop(bus, uncore_of(attachment))
+            }),
+            false => Ok(()),
+        };
+        self.uncore_users.fetch_sub(1, Relaxed);
+        result
+    }
+
+    /// Stops the CPU's counters of a session, if they count.
+    fn stop_core(
+        &self,
+        inner: &mut Inner,
+        attachment: NonNull<Attachment>,
+        counts: bool,
+    ) -> Result<(), HwError> {
+        let result = match counts {
+            true => self.with_halted(inner, true, |core, bus| core.stop(bus, core_of(attachment))),
+            false => Ok(()),
+        };
+        self.core_users.fetch_sub(1, Relaxed);
+        result
     }
 
     /// Brings the totals of all sessions up to date, all of one moment.
@@ -422,18 +450,20 @@ impl Cpu {
     fn look(&self, inner: &mut Inner) -> Result<(), HwError> {
         let mut result = Ok(());
         if self.uncore_users.load(Relaxed) != 0 {
-            result = result.and(self.with_frozen(inner, |_, _| Ok(())));
+            result = result.and(self.with_frozen(inner, false, |_, _| Ok(())));
         }
         if self.core_users.load(Relaxed) != 0 {
-            result = result.and(self.with_halted(inner, |_, _| Ok(())));
+            result = result.and(self.with_halted(inner, false, |_, _| Ok(())));
         }
         result
     }
 
-    /// Freezes the socket, takes in all its counters, runs `f`, and unfreezes, whatever fails.
+    /// Freezes the socket, takes in all its counters, runs `f`, and unfreezes, whatever fails. `always`:
+    /// runs `f` after a failure too.
     fn with_frozen(
         &self,
         inner: &mut Inner,
+        always: bool,
         f: impl FnOnce(&mut Socket, &mut LocalRegisters) -> Result<(), HwError>,
     ) -> Result<(), HwError> {
         let cx = self.context(Interrupted::default(), MISC_POLL);
@@ -443,6 +473,7 @@ impl Cpu {
         };
         let (found, mut result) = match socket.begin_frozen(bus) {
             Ok(found) => (found, Ok(())),
+            Err(e) if !always => return Err(e),
             Err(e) => (uncore::Overflowed::nothing(), Err(e)),
         };
         // Where the part tells that an NMI was the uncore's, a guess is not needed.
@@ -458,10 +489,8 @@ impl Cpu {
             let collected = socket.collect(bus, &found, uncore, more, output, &cx);
             result = result.and(collected.map(drop));
         }
-        if result.is_ok() {
-            result = f(socket, bus);
-        } else {
-            let _ = f(socket, bus);
+        if always || result.is_ok() {
+            result = result.and(f(socket, bus));
         }
         result = result.and(socket.end(bus, &found));
         self.thawed_at.store(now(), Relaxed);
@@ -480,6 +509,7 @@ impl Cpu {
     fn with_halted(
         &self,
         inner: &mut Inner,
+        always: bool,
         f: impl FnOnce(&mut CorePmu, &mut LocalRegisters) -> Result<(), HwError>,
     ) -> Result<(), HwError> {
         let cx = self.context(Interrupted::default(), MISC_POLL);
@@ -487,6 +517,7 @@ impl Cpu {
         let core = &mut inner.core;
         let (found, mut result) = match core.begin_halted(bus) {
             Ok(found) => (found, Ok(())),
+            Err(e) if !always => return Err(e),
             Err(e) => (core_pmu::Overflowed::nothing(), Err(e)),
         };
         if found.any() {
@@ -496,10 +527,8 @@ impl Cpu {
             let collected = core.collect(bus, &found, &mut a.core, &mut a.output, &cx);
             result = result.and(collected.map(drop));
         }
-        if result.is_ok() {
-            result = f(core, bus);
-        } else {
-            let _ = f(core, bus);
+        if always || result.is_ok() {
+            result = result.and(f(core, bus));
         }
         result = result.and(core.end(bus, &found));
         let spent = since(cx.time);

@@ -107,6 +107,8 @@ struct State {
     has_core: bool,
     rings: Option<RingPages>,
     wake_bytes: u64,
+    /// Late NMIs of the machine when the counting began.
+    late_before: u64,
     samples: bool,
     stuck: bool,
     running: bool,
@@ -148,6 +150,11 @@ fn hardware(error: HwError) -> Error {
 
 fn machine() -> Result<&'static Machine> {
     machine::get().ok_or(ENODEV)
+}
+
+/// NMIs of ours that found nothing to do, on all CPUs.
+fn late() -> Result<u64> {
+    Ok(machine()?.cpus.iter().map(|c| c.late()).sum())
 }
 
 impl Session {
@@ -349,6 +356,9 @@ impl Session {
         if state.samples && state.rings.is_none() {
             return Err(ENOBUFS);
         }
+        if state.late_before == 0 {
+            state.late_before = late()?;
+        }
         let _online = HotplugLock::new();
         for n in 0..state.parts.len() {
             if let Err(e) = state.parts[n].start(machine()?) {
@@ -386,6 +396,7 @@ impl Session {
             a.core.iter_mut().for_each(|c| c.account.reset());
             a.stats = Stats::default();
         }
+        state.late_before = late()?;
         Ok(())
     }
 
@@ -449,7 +460,7 @@ impl Session {
             };
             part.look(running, add)?;
         }
-        sum.late = machine()?.cpus.iter().map(|c| c.late()).sum();
+        sum.late = late()?.saturating_sub(state.late_before);
         *out = sum;
         Ok(())
     }

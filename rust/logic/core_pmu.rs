@@ -271,9 +271,10 @@ impl CorePmu {
                 (reg, bus.read(reg)? & !fixed_field(i))
             }
         };
-        bus.write(reg, others)?;
-        bus.write(slot.load(self.full_width), data)?;
-        bus.write(reg, others | ctl)
+        // All of them, also after a fault.
+        let disabled = bus.write(reg, others);
+        let loaded = bus.write(slot.load(self.full_width), data);
+        disabled.and(loaded).and(bus.write(reg, others | ctl))
     }
 
     /// First half of an overflow's service, by the PMI: our counters stand still if one overflowed.
@@ -296,11 +297,16 @@ impl CorePmu {
             self.others = self.restore;
         }
         self.halt(bus)?;
-        let status = bus.read(msr(IA32_PERF_GLOBAL_STATUS))? & self.enabled;
-        Ok(Overflowed {
-            status,
-            everything: true,
-        })
+        match bus.read(msr(IA32_PERF_GLOBAL_STATUS)) {
+            Ok(status) => Ok(Overflowed {
+                status: status & self.enabled,
+                everything: true,
+            }),
+            Err(e) => {
+                let _ = self.go(bus);
+                Err(e)
+            }
+        }
     }
 
     /// Looks at counters while they run. Returns whether one has a sample to take or is

@@ -20,7 +20,7 @@ use crate::hw::{
 const AHEAD: u64 = 2000;
 /// How long to wait for the overflow, and then for the interrupt, ns.
 const LIMIT_NS: u64 = 1_000_000;
-/// How long the freeze may take to land, ns.
+/// How long the socket is watched for the freeze, ns.
 const FREEZE_NS: u64 = 20_000;
 const CLOCK: Slot = Slot {
     kind: 0,
@@ -170,11 +170,11 @@ fn watch<R: Registers>(
         (Index::Fixed, Some(fixed)) => fixed.global_status,
         _ => row.global_status + slot.box_nr,
     };
-    outcome.status = bus.read(Reg::Msr(U_MSR_PMON_GLOBAL_STATUS))? >> bit & 1 != 0;
-    while bus.now().saturating_sub(overflow) < FREEZE_NS {}
+    // From here on: a handler would read and reload by now.
     let before = bus.read(CLOCK.ctr())?;
     let later = bus.now();
     while bus.now().saturating_sub(later) < FREEZE_NS {}
+    outcome.status = bus.read(Reg::Msr(U_MSR_PMON_GLOBAL_STATUS))? >> bit & 1 != 0;
     outcome.froze = bus.read(CLOCK.ctr())? == before;
     Ok(outcome)
 }

@@ -292,19 +292,20 @@ impl Socket {
         let result = result
             .and_then(|()| self.freeze(bus))
             .and_then(|()| Self::program(bus, counters));
-        match result {
-            Ok(()) => self.users += 1,
-            // The first error is the one to report.
-            Err(_) => drop(self.give_back(bus, &counters[..taken])),
+        if result.is_ok() {
+            self.users += 1;
+        } else {
+            // As far as it goes: the first error is the one to report.
+            let _ = self.give_back(bus, &counters[..taken]);
         }
         result
     }
 
-    /// Step d, before b and c: `rst_ctrl` would clear what they program.
+    /// Saves a box that nobody uses yet, and does step d. On an error nothing is changed.
     fn take_box<R: Registers>(&mut self, bus: &mut R, slot: &Slot) -> Result<(), HwError> {
-        let row = slot.row();
         let state = &mut self.boxes[slot.place()];
-        if state.users == 0 {
+        let first = state.users == 0;
+        if first {
             if let Some(reg) = find_in_use(bus, slot.kind, slot.box_nr)? {
                 return Err(HwError::InUse(reg));
             }
@@ -312,6 +313,19 @@ impl Socket {
             for (saved, reg) in state.saved.iter_mut().zip(list.iter()) {
                 *saved = bus.read(reg)?;
             }
+        }
+        state.users += 1;
+        let result = Self::reset(bus, slot, first);
+        if result.is_err() {
+            let _ = self.give_back_one(bus, slot);
+        }
+        result
+    }
+
+    /// Step d, before b and c: `rst_ctrl` would clear what they program. `whole`: of the whole box.
+    fn reset<R: Registers>(bus: &mut R, slot: &Slot, whole: bool) -> Result<(), HwError> {
+        let row = slot.row();
+        if whole {
             if let (Reset::BoxCtl, Some(reg)) = (row.reset, box_ctl(slot.kind, slot.box_nr)) {
                 let reset = BOX_CTL_FRZ | BOX_CTL_RST_CTRL | BOX_CTL_RST_CTRS;
                 bus.write(reg, BOX_CTL_MUST | reset)?;
@@ -323,11 +337,10 @@ impl Socket {
             }
             clear_statuses(bus, slot)?;
         }
-        if row.reset == Reset::WriteZero {
-            bus.write(slot.ctr(), 0)?;
+        match row.reset {
+            Reset::WriteZero => bus.write(slot.ctr(), 0),
+            Reset::BoxCtl => Ok(()),
         }
-        state.users += 1;
-        Ok(())
     }
 
     /// Steps b, c and e.
@@ -354,24 +367,29 @@ impl Socket {
         let mut result = Ok(());
         for c in counters {
             // Goes on after a fault: the other registers are owed too.
-            result = result.and(bus.write(c.slot.ctl(), 0));
-            let state = &mut self.boxes[c.slot.place()];
-            state.users -= 1;
-            if state.users == 0 {
-                let list = registers(c.slot.kind, c.slot.box_nr);
-                let box_ctl = box_ctl(c.slot.kind, c.slot.box_nr);
-                for (&saved, reg) in state.saved.iter().zip(list.iter()) {
-                    let must = if Some(reg) == box_ctl {
-                        BOX_CTL_MUST
-                    } else {
-                        0
-                    };
-                    result = result.and(bus.write(reg, saved | must));
-                }
-                result = result.and(clear_statuses(bus, &c.slot));
-            }
+            result = result.and(self.give_back_one(bus, &c.slot));
         }
         result
+    }
+
+    fn give_back_one<R: Registers>(&mut self, bus: &mut R, slot: &Slot) -> Result<(), HwError> {
+        let mut result = bus.write(slot.ctl(), 0);
+        let state = &mut self.boxes[slot.place()];
+        state.users -= 1;
+        if state.users != 0 {
+            return result;
+        }
+        let list = registers(slot.kind, slot.box_nr);
+        let box_ctl = box_ctl(slot.kind, slot.box_nr);
+        for (&saved, reg) in state.saved.iter().zip(list.iter()) {
+            let must = if Some(reg) == box_ctl {
+                BOX_CTL_MUST
+            } else {
+                0
+            };
+            result = result.and(bus.write(reg, saved | must));
+        }
+        result.and(clear_statuses(bus, slot))
     }
 
     /// Looks at the counters of `counters` without freezing. Returns whether one has a
@@ -396,15 +414,20 @@ impl Socket {
         self.statuses(bus, global, false)
     }
 
-    /// As [`Socket::begin`], where no overflow may have happened, or nobody counts: freezes first.
+    /// As [`Socket::begin`], where no overflow may have happened, or nobody counts: freezes first. On an error
+    /// nothing is frozen.
     pub fn begin_frozen<R: Registers>(&mut self, bus: &mut R) -> Result<Overflowed, HwError> {
         if self.users == 0 {
             let keep = GLOBAL_CTL_PMI_CORE_SEL | GLOBAL_CTL_WK_ON_PMI;
             self.restore = bus.read(msr(U_MSR_PMON_GLOBAL_CTL))? & keep;
         }
         self.freeze(bus)?;
-        let global = bus.read(msr(U_MSR_PMON_GLOBAL_STATUS))? & GLOBAL_STATUS_MASK;
-        self.statuses(bus, global, true)
+        let global = bus.read(msr(U_MSR_PMON_GLOBAL_STATUS));
+        let found = global.and_then(|g| self.statuses(bus, g & GLOBAL_STATUS_MASK, true));
+        if found.is_err() {
+            let _ = self.unfreeze(bus);
+        }
+        found
     }
 
     fn statuses<R: Registers>(
@@ -496,10 +519,11 @@ impl Socket {
 /// Clears a box's statuses, its own first: nobody counts with it.
 fn clear_statuses<R: Registers>(bus: &mut R, slot: &Slot) -> Result<(), HwError> {
     let row = slot.row();
-    if let Some(status) = row.status {
-        bus.write(msr(status), (1 << row.counters) - 1)?;
-    }
+    let own = match row.status {
+        Some(status) => bus.write(msr(status), (1 << row.counters) - 1),
+        None => Ok(()),
+    };
     let fixed = row.fixed.map_or(0, |f| 1 << f.global_status);
     let global = fixed | 1 << (row.global_status + slot.box_nr);
-    bus.write(msr(U_MSR_PMON_GLOBAL_STATUS), global)
+    own.and(bus.write(msr(U_MSR_PMON_GLOBAL_STATUS), global))
 }

@@ -281,8 +281,8 @@ struct pmon_read {
  * @samples: sample records produced, in all rings
  * @lost: records lost, in all rings
  * @interrupts: NMIs that were answered
- * @late: NMIs of ours that found nothing left to do (absorbed), of all sessions
- *	since the module was loaded
+ * @late: NMIs of ours that found nothing left to do (absorbed), on all CPUs since
+ *	the first start or the last reset
  * @deferred: NMIs that came while the driver was at work on the CPU, finished by it
  * @polls: looks of the timer (mode poll)
  * @throttled: times a counter's period was raised

@@ -17,7 +17,7 @@ use crate::{
         core_pmu::{self, CorePmu},
         record::{Context, MISC_POLL},
         registers::{HwError, Reg, Registers},
-        selftest::{self, Outcome},
+        selftest,
         uncore::{self, Socket},
     },
 };
@@ -40,7 +40,7 @@ fn next_pmi(bus: &ModelBus) -> Option<usize> {
 }
 
 /// Runs the self-test of a box on [`CPU`]; a look at the clock takes 100 ns meanwhile.
-pub fn try_box(bus: &mut TestBus, kind: usize, box_nr: u32) -> Result<Outcome, HwError> {
+pub fn try_box(bus: &mut TestBus, kind: usize, box_nr: u32) -> Result<selftest::Outcome, HwError> {
     let before = std::mem::replace(&mut bus.inner.clock_ns, 100);
     let waiting = bus.inner.clone();
     let mut came = false;
@@ -55,6 +55,9 @@ pub fn try_box(bus: &mut TestBus, kind: usize, box_nr: u32) -> Result<Outcome, H
     while next_pmi(&waiting).is_some() {}
     outcome
 }
+
+/// What became of some accesses.
+type Outcome = Result<(), HwError>;
 
 /// How long after a look the overflow's own freeze is not relied on, ns.
 pub const THAW_NS: u64 = 100_000;
@@ -128,22 +131,49 @@ impl Driver {
         assert_eq!(answer, "ok", "{line}");
     }
 
-    /// Attaches a session and starts its counters.
+    /// Attaches a session and starts its counters. On an error nothing is changed.
     pub fn start(&mut self, mut session: Session) -> Result<(), HwError> {
+        let mut result = Ok(());
         if !session.uncore.is_empty() {
-            self.with_frozen(|socket, bus, _| socket.start(bus, &mut session.uncore))?;
-        }
-        if !session.core.is_empty() {
-            let started = self.with_halted(|core, bus, _| core.start(bus, &mut session.core));
-            if started.is_err() {
-                if !session.uncore.is_empty() {
-                    self.with_frozen(|socket, bus, _| socket.stop(bus, &session.uncore))?;
-                }
-                return started;
+            let mut started = false;
+            result = self.with_frozen(|socket, bus, _, so_far| {
+                so_far?;
+                socket.start(bus, &mut session.uncore)?;
+                started = true;
+                Ok(())
+            });
+            if started && result.is_err() {
+                // The first error is the one to report.
+                let _ = self.stop_uncore(&session);
             }
         }
-        self.sessions.push(session);
-        Ok(())
+        if result.is_ok() && !session.core.is_empty() {
+            let mut started = false;
+            result = self.with_halted(|core, bus, _, so_far| {
+                so_far?;
+                core.start(bus, &mut session.core)?;
+                started = true;
+                Ok(())
+            });
+            if started && result.is_err() {
+                let _ = self.stop_core(&session);
+            }
+            if result.is_err() && !session.uncore.is_empty() {
+                let _ = self.stop_uncore(&session);
+            }
+        }
+        if result.is_ok() {
+            self.sessions.push(session);
+        }
+        result
+    }
+
+    fn stop_uncore(&mut self, session: &Session) -> Result<(), HwError> {
+        self.with_frozen(|socket, bus, _, _| socket.stop(bus, &session.uncore))
+    }
+
+    fn stop_core(&mut self, session: &Session) -> Result<(), HwError> {
+        self.with_halted(|core, bus, _, _| core.stop(bus, &session.core))
     }
 
     fn context(&mut self, misc: u16) -> Context {
@@ -204,10 +234,10 @@ impl Driver {
     /// Brings all totals up to date.
     pub fn look(&mut self) -> Result<(), HwError> {
         if self.socket.users() != 0 {
-            self.with_frozen(|_, _, _| Ok(()))?;
+            self.with_frozen(|_, _, _, _| Ok(()))?;
         }
         if self.core.users() != 0 {
-            self.with_halted(|_, _, _| Ok(()))?;
+            self.with_halted(|_, _, _, _| Ok(()))?;
         }
         Ok(())
     }
@@ -218,10 +248,10 @@ impl Driver {
         let (uncore, core) = (!session.uncore.is_empty(), !session.core.is_empty());
         let mut result = Ok(());
         if uncore {
-            result = self.with_frozen(|socket, bus, all| socket.stop(bus, &all[index].uncore));
+            result = self.with_frozen(|socket, bus, all, _| socket.stop(bus, &all[index].uncore));
         }
         if core {
-            let stopped = self.with_halted(|core, bus, all| core.stop(bus, &all[index].core));
+            let stopped = self.with_halted(|core, bus, all, _| core.stop(bus, &all[index].core));
             result = result.and(stopped);
         }
         (self.sessions.remove(index), result)
@@ -238,10 +268,11 @@ impl Driver {
         session
     }
 
-    /// Freezes the socket, takes in all its counters, runs `f`, and unfreezes, whatever fails.
+    /// Freezes the socket, takes in all its counters, runs `f`, and unfreezes, whatever fails. `f`
+    /// learns what went before it.
     fn with_frozen(
         &mut self,
-        f: impl FnOnce(&mut Socket, &mut TestBus, &[Session]) -> Result<(), HwError>,
+        f: impl FnOnce(&mut Socket, &mut TestBus, &[Session], Outcome) -> Outcome,
     ) -> Result<(), HwError> {
         let cx = self.context(MISC_POLL);
         let Self { bus, socket, sessions, .. } = self;
@@ -257,7 +288,7 @@ impl Driver {
             let collected = socket.collect(bus, &found, &mut s.uncore, more, &mut s.output, &cx);
             result = result.and(collected.map(drop));
         }
-        let did = f(socket, bus, sessions);
+        let did = f(socket, bus, sessions, result);
         result = result.and(did).and(socket.end(bus, &found));
         self.thawed_at = Some(self.bus.now());
         self.sessions.iter_mut().for_each(Session::drain);
@@ -267,7 +298,7 @@ impl Driver {
     /// The same for the CPU's own counters.
     fn with_halted(
         &mut self,
-        f: impl FnOnce(&mut CorePmu, &mut TestBus, &[Session]) -> Result<(), HwError>,
+        f: impl FnOnce(&mut CorePmu, &mut TestBus, &[Session], Outcome) -> Outcome,
     ) -> Result<(), HwError> {
         let cx = self.context(MISC_POLL);
         let Self { bus, core, sessions, .. } = self;
@@ -279,7 +310,7 @@ impl Driver {
             let collected = core.collect(bus, &found, &mut s.core, &mut s.output, &cx);
             result = result.and(collected.map(drop));
         }
-        let did = f(core, bus, sessions);
+        let did = f(core, bus, sessions, result);
         result = result.and(did).and(core.end(bus, &found));
         self.sessions.iter_mut().for_each(Session::drain);
         result

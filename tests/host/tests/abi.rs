@@ -263,7 +263,9 @@ fn a_throttle_and_a_loss_are_the_headers() {
     assert_eq!(u64_at(&b, offset_of!(pmon_throttle, period)), 0x72);
 
     // 32 words hold six of five; three more are lost, and the next but one begins at word 30.
-    (0..8).for_each(|_| drop(write_throttle(&mut producer, mem, 9, 0x71, 0x72)));
+    for _ in 0..8 {
+        write_throttle(&mut producer, mem, 9, 0x71, 0x72);
+    }
     assert_eq!(producer.lost(), 3);
     mem.page.tail.set_relaxed(mem.page.head.relaxed());
     write_throttle(&mut producer, mem, 10, 0x71, 0x72);

@@ -179,8 +179,9 @@ fn a_fault_in_the_selftest_changes_nothing() {
             for cpu in 0..16 {
                 bus.inner.machine().wrmsr(cpu, 0x390, 1 << 61);
             }
-            let left = changed(&mut bus.inner.machine(), &before);
-            // What could not be written is not what it was.
+            let mut left = changed(&mut bus.inner.machine(), &before);
+            // What could not be written is not what it was; a counter may run for that.
+            left.retain(|d| !d.ends_with("null"));
             let excused = usize::from(matches!(at, Write(..)));
             assert!(left.len() <= excused, "{kind} {k} {at:x?}: {left:#?}");
             let unfreeze = matches!(at, Write(0xc00, value) if value >> 29 & 1 != 0);

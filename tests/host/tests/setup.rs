@@ -38,18 +38,19 @@ fn writes(events: &[Event]) -> (Vec<Access>, Vec<Access>) {
 
 #[test]
 fn a_cbo_is_reset_by_its_box_control() {
-    let event = Event::new(slot(CBOX, 1, 0), 0x0b34, 5000).filtered([0x2_0000, 0x1234, 0, 0]);
+    let event = Event::new(slot(CBOX, 1, 0), 0x0b34, 5000).filtered([0x2_0000, 0, 0, 0]);
     let (start, _) = writes(&[event]);
     let wanted = [
         Write(GLOBAL_CTL, FREEZE),      // a
         Write(0xd24, 0x3_0103),         // d: frz, rst_ctrl, rst_ctrs
         Write(0xd24, 0x3_0000),         // counts as soon as the socket does
+        Write(0xd34, 0),                // which no reset clears
+        Write(0xd3a, 0),                //
+        Write(GLOBAL_STATUS, 1 << 4),   // an old overflow of this box
         Write(GLOBAL_CTL, FREEZE),      // should BOX_CTL have freed the box
-        Write(0xd34, 0x2_0000),         // c: filters
-        Write(0xd3a, 0x1234),           //
+        Write(0xd34, 0x2_0000),         // c: filter
         Write(0xd36, (1 << 44) - 5000), // e
         Write(0xd30, EN | 0x0b34),      // b and c, no ov_en in table 2-14
-        Write(GLOBAL_STATUS, 1 << 4),   // an old overflow of this box
         Write(GLOBAL_CTL, UNFREEZE),    // f
     ];
     assert_eq!(start, wanted);
@@ -57,10 +58,12 @@ fn a_cbo_is_reset_by_its_box_control() {
 
 #[test]
 fn the_ubox_is_reset_by_writing_0() {
-    let (start, _) =
-        writes(&[Event::new(slot(UBOX, 0, 1), 0x42, 5000), Event::new(CLOCK, 0, 7000)]);
+    let events = [Event::new(slot(UBOX, 0, 1), 0x42, 5000), Event::new(CLOCK, 0, 7000)];
+    let (start, _) = writes(&events);
     let wanted = [
         Write(GLOBAL_CTL, FREEZE),
+        Write(0xc15, 0b11),
+        Write(GLOBAL_STATUS, 0b11),
         Write(0xc17, 0),
         Write(0xc09, 0),
         Write(GLOBAL_CTL, FREEZE),
@@ -68,8 +71,6 @@ fn the_ubox_is_reset_by_writing_0() {
         Write(0xc11, EN | OV_EN | 0x42),
         Write(0xc09, (1 << 48) - 7000),
         Write(0xc08, EN | OV_EN),
-        Write(0xc15, 0b10),
-        Write(GLOBAL_STATUS, 0b11),
         Write(GLOBAL_CTL, UNFREEZE),
     ];
     assert_eq!(start, wanted);
@@ -77,18 +78,19 @@ fn the_ubox_is_reset_by_writing_0() {
 
 #[test]
 fn the_pcu_is_reset_by_its_box_control() {
-    let (start, _) =
-        writes(&[Event::new(slot(PCU, 0, 2), 0x0b, 5000).filtered([0x0a0b_0c0d, 0, 0, 0])]);
+    let event = Event::new(slot(PCU, 0, 2), 0x0b, 5000).filtered([0x0a0b_0c0d, 0, 0, 0]);
+    let (start, _) = writes(&[event]);
     let wanted = [
         Write(GLOBAL_CTL, FREEZE),
         Write(0xc24, 0x3_0103),
         Write(0xc24, 0x3_0000),
+        Write(0xc34, 0),
+        Write(0xc35, 0b1111),
+        Write(GLOBAL_STATUS, 1 << 2),
         Write(GLOBAL_CTL, FREEZE),
         Write(0xc34, 0x0a0b_0c0d),
         Write(0xc38, (1 << 48) - 5000),
         Write(0xc32, EN | OV_EN | 0x0b),
-        Write(0xc35, 0b100),
-        Write(GLOBAL_STATUS, 1 << 2),
         Write(GLOBAL_CTL, UNFREEZE),
     ];
     assert_eq!(start, wanted);
