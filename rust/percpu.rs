@@ -171,7 +171,6 @@ pub(crate) struct Cpu {
     pub(crate) id: u32,
     /// Its socket.
     pub(crate) socket: u32,
-    /// The CPU that takes the socket's PMIs, if it shares this one's core.
     /// The CPU whose PMIs come here too.
     copies: Atomic<u32>,
     /// When a look last unfroze the socket.

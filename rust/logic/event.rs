@@ -43,8 +43,11 @@ pub fn check_uncore(row: &BoxType, config: u64, filter: &[u32; 4]) -> Result<u32
         return Err(Refusal::Meaningless);
     }
     if row.unit == cbo::CBO.unit {
+        let by_thread = config & cbo::CTL_TID_EN != 0;
         let tid = filter[0] & cbo::FILTER0_TID != 0;
-        if tid && config & cbo::CTL_TID_EN == 0 {
+        let state = filter[0] & !cbo::FILTER0_TID != 0;
+        // "Only one of these filtering criteria may be applied at a time" (table 2-16).
+        if (tid && !by_thread) || (state && by_thread) {
             return Err(Refusal::Meaningless);
         }
     }
@@ -116,21 +119,23 @@ mod tests {
 
     #[test]
     fn filter_bits_of_tables_2_16_and_2_17() {
-        let with = |filter| check_uncore(&cbo::CBO, cbo::CTL_TID_EN | 0x34, &filter);
+        let with = |config, filter| check_uncore(&cbo::CBO, config | 0x34, &filter);
         for bit in 0..32 {
-            let state_or_tid = (17..=22).contains(&bit) || bit <= 4;
+            let (state, tid) = ((17..=22).contains(&bit), bit <= 4);
+            let filter = [1 << bit, 0, 0, 0];
+            assert_eq!(with(0, filter).is_ok(), state, "filter 0 bit {bit}");
             assert_eq!(
-                with([1 << bit, 0, 0, 0]).is_ok(),
-                state_or_tid,
+                with(cbo::CTL_TID_EN, filter).is_ok(),
+                tid,
                 "filter 0 bit {bit}"
             );
             let legal = bit <= 15 || (20..=28).contains(&bit) || bit >= 30;
             assert_eq!(
-                with([0, 1 << bit, 0, 0]).is_ok(),
+                with(0, [0, 1 << bit, 0, 0]).is_ok(),
                 legal,
                 "filter 1 bit {bit}"
             );
-            assert_eq!(with([0, 0, 1 << bit, 0]), Err(Refusal::Reserved));
+            assert_eq!(with(0, [0, 0, 1 << bit, 0]), Err(Refusal::Reserved));
         }
     }
 

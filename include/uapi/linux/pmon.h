@@ -4,8 +4,9 @@
  *
  * A program opens /dev/pmon, adds counters, sizes the rings, maps them, starts
  * the session and reads samples from the rings and totals by PMON_IOC_READ.
- * One open file is one session. Closing it, in any state, stops the session and
- * puts every register back to its value from before the start.
+ * One open file is one session. When its last descriptor and its last mapping
+ * are gone, in any state, the session stops and every register is put back to
+ * its value from before the start.
  *
  * Order: PMON_IOC_ADD (any number), PMON_IOC_RINGS (needed for sampling),
  * mmap(), PMON_IOC_START, PMON_IOC_READ or the rings, PMON_IOC_STOP, …

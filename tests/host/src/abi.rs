@@ -9,6 +9,9 @@
     non_upper_case_globals,
     unsafe_op_in_unsafe_fn,
     clippy::all,
+    clippy::as_underscore,
+    clippy::ptr_as_ptr,
+    clippy::ref_as_ptr,
     clippy::undocumented_unsafe_blocks,
     reason = "made by bindgen: names and comments are the header's"
 )]

@@ -136,8 +136,7 @@ impl Driver {
         let mut result = Ok(());
         if !session.uncore.is_empty() {
             let mut started = false;
-            result = self.with_frozen(|socket, bus, _, so_far| {
-                so_far?;
+            result = self.with_frozen(false, |socket, bus, _| {
                 socket.start(bus, &mut session.uncore)?;
                 started = true;
                 Ok(())
@@ -149,8 +148,7 @@ impl Driver {
         }
         if result.is_ok() && !session.core.is_empty() {
             let mut started = false;
-            result = self.with_halted(|core, bus, _, so_far| {
-                so_far?;
+            result = self.with_halted(false, |core, bus, _| {
                 core.start(bus, &mut session.core)?;
                 started = true;
                 Ok(())
@@ -169,11 +167,11 @@ impl Driver {
     }
 
     fn stop_uncore(&mut self, session: &Session) -> Result<(), HwError> {
-        self.with_frozen(|socket, bus, _, _| socket.stop(bus, &session.uncore))
+        self.with_frozen(true, |socket, bus, _| socket.stop(bus, &session.uncore))
     }
 
     fn stop_core(&mut self, session: &Session) -> Result<(), HwError> {
-        self.with_halted(|core, bus, _, _| core.stop(bus, &session.core))
+        self.with_halted(true, |core, bus, _| core.stop(bus, &session.core))
     }
 
     fn context(&mut self, misc: u16) -> Context {
@@ -199,45 +197,65 @@ impl Driver {
     /// One interrupt. Returns the sources handled.
     pub fn nmi(&mut self) -> Result<u32, HwError> {
         let cx = self.context(0);
-        let bus = &mut self.bus;
         let mut handled = 0;
-        if self.socket.users() != 0 {
-            let thawed = self.thawed_at.is_some_and(|at| cx.time - at <= THAW_NS);
-            let found = self.socket.begin(bus, !thawed)?;
-            if found.any() {
-                for s in &mut self.sessions {
-                    if s.has_leader() {
-                        CorePmu::poll(bus, &mut s.core)?;
-                    }
-                    let more = core_pmu::values(&s.core);
-                    self.socket.collect(bus, &found, &mut s.uncore, more, &mut s.output, &cx)?;
-                }
-                bus.write(Reg::Msr(IA32_PERF_GLOBAL_OVF_CTRL), STATUS_OVF_UNCORE)?;
-                self.socket.end(bus, &found)?;
-                handled += found.sources();
-            }
-        }
-        if self.core.users() != 0 {
-            let found = self.core.begin(bus)?;
-            if found.any() {
-                for s in &mut self.sessions {
-                    self.core.collect(bus, &found, &mut s.core, &mut s.output, &cx)?;
-                }
-                self.core.end(bus, &found)?;
-                handled += found.sources();
+        let mut result = Ok(());
+        for service in [Self::service_socket, Self::service_core] {
+            match service(self, &cx) {
+                Ok(sources) => handled += sources,
+                Err(e) => result = result.and(Err(e)),
             }
         }
         self.sessions.iter_mut().for_each(Session::drain);
-        Ok(handled)
+        result.map(|()| handled)
+    }
+
+    fn service_socket(&mut self, cx: &Context) -> Result<u32, HwError> {
+        if self.socket.users() == 0 {
+            return Ok(0);
+        }
+        let thawed = self.thawed_at.is_some_and(|at| cx.time - at <= THAW_NS);
+        let Self { bus, socket, sessions, .. } = self;
+        let found = socket.begin(bus, !thawed)?;
+        if !found.any() {
+            return Ok(0);
+        }
+        let mut result = Ok(());
+        for s in sessions {
+            if s.has_leader() {
+                result = result.and(CorePmu::poll(bus, &mut s.core).map(drop));
+            }
+            let more = core_pmu::values(&s.core);
+            let collected = socket.collect(bus, &found, &mut s.uncore, more, &mut s.output, cx);
+            result = result.and(collected.map(drop));
+        }
+        let seen = bus.write(Reg::Msr(IA32_PERF_GLOBAL_OVF_CTRL), STATUS_OVF_UNCORE);
+        result.and(seen).and(socket.end(bus, &found)).map(|()| found.sources())
+    }
+
+    fn service_core(&mut self, cx: &Context) -> Result<u32, HwError> {
+        if self.core.users() == 0 {
+            return Ok(0);
+        }
+        let Self { bus, core, sessions, .. } = self;
+        let found = core.begin(bus)?;
+        if !found.any() {
+            return Ok(0);
+        }
+        let mut result = Ok(());
+        for s in sessions {
+            let collected = core.collect(bus, &found, &mut s.core, &mut s.output, cx);
+            result = result.and(collected.map(drop));
+        }
+        result.and(core.end(bus, &found)).map(|()| found.sources())
     }
 
     /// Brings all totals up to date.
     pub fn look(&mut self) -> Result<(), HwError> {
         if self.socket.users() != 0 {
-            self.with_frozen(|_, _, _, _| Ok(()))?;
+            self.with_frozen(true, |_, _, _| Ok(()))?;
         }
         if self.core.users() != 0 {
-            self.with_halted(|_, _, _, _| Ok(()))?;
+            self.with_halted(true, |_, _, _| Ok(()))?;
         }
         Ok(())
     }
@@ -248,10 +266,11 @@ impl Driver {
         let (uncore, core) = (!session.uncore.is_empty(), !session.core.is_empty());
         let mut result = Ok(());
         if uncore {
-            result = self.with_frozen(|socket, bus, all, _| socket.stop(bus, &all[index].uncore));
+            result =
+                self.with_frozen(true, |socket, bus, all| socket.stop(bus, &all[index].uncore));
         }
         if core {
-            let stopped = self.with_halted(|core, bus, all, _| core.stop(bus, &all[index].core));
+            let stopped = self.with_halted(true, |core, bus, all| core.stop(bus, &all[index].core));
             result = result.and(stopped);
         }
         (self.sessions.remove(index), result)
@@ -268,16 +287,18 @@ impl Driver {
         session
     }
 
-    /// Freezes the socket, takes in all its counters, runs `f`, and unfreezes, whatever fails. `f`
-    /// learns what went before it.
+    /// Freezes the socket, takes in all its counters, runs `f`, and unfreezes, whatever fails.
+    /// `always`: runs `f` after a failure too.
     fn with_frozen(
         &mut self,
-        f: impl FnOnce(&mut Socket, &mut TestBus, &[Session], Outcome) -> Outcome,
+        always: bool,
+        f: impl FnOnce(&mut Socket, &mut TestBus, &[Session]) -> Outcome,
     ) -> Result<(), HwError> {
         let cx = self.context(MISC_POLL);
         let Self { bus, socket, sessions, .. } = self;
         let (found, mut result) = match socket.begin_frozen(bus) {
             Ok(found) => (found, Ok(())),
+            Err(e) if !always => return Err(e),
             Err(e) => (uncore::Overflowed::nothing(), Err(e)),
         };
         for s in sessions.iter_mut() {
@@ -288,8 +309,10 @@ impl Driver {
             let collected = socket.collect(bus, &found, &mut s.uncore, more, &mut s.output, &cx);
             result = result.and(collected.map(drop));
         }
-        let did = f(socket, bus, sessions, result);
-        result = result.and(did).and(socket.end(bus, &found));
+        if always || result.is_ok() {
+            result = result.and(f(socket, bus, sessions));
+        }
+        result = result.and(socket.end(bus, &found));
         self.thawed_at = Some(self.bus.now());
         self.sessions.iter_mut().for_each(Session::drain);
         result
@@ -298,20 +321,24 @@ impl Driver {
     /// The same for the CPU's own counters.
     fn with_halted(
         &mut self,
-        f: impl FnOnce(&mut CorePmu, &mut TestBus, &[Session], Outcome) -> Outcome,
+        always: bool,
+        f: impl FnOnce(&mut CorePmu, &mut TestBus, &[Session]) -> Outcome,
     ) -> Result<(), HwError> {
         let cx = self.context(MISC_POLL);
         let Self { bus, core, sessions, .. } = self;
         let (found, mut result) = match core.begin_halted(bus) {
             Ok(found) => (found, Ok(())),
+            Err(e) if !always => return Err(e),
             Err(e) => (core_pmu::Overflowed::nothing(), Err(e)),
         };
         for s in sessions.iter_mut() {
             let collected = core.collect(bus, &found, &mut s.core, &mut s.output, &cx);
             result = result.and(collected.map(drop));
         }
-        let did = f(core, bus, sessions, result);
-        result = result.and(did).and(core.end(bus, &found));
+        if always || result.is_ok() {
+            result = result.and(f(core, bus, sessions));
+        }
+        result = result.and(core.end(bus, &found));
         self.sessions.iter_mut().for_each(Session::drain);
         result
     }

@@ -369,7 +369,7 @@ proptest! {
             let mut reads = 0;
             while let Ok(Some(words)) = consumer.next(&mut buffer) {
                 reads += 1;
-                prop_assert!(words >= HEADER_WORDS && words <= 128);
+                prop_assert!((HEADER_WORDS..=128).contains(&words));
                 prop_assert!(reads <= 43, "endless");
             }
             consumer.release();

@@ -6,7 +6,10 @@
 mod common;
 
 use common::*;
-use pmon_host_tests::driver::{truth, Driver, Event, SOCKET};
+use pmon_host_tests::{
+    driver::{truth, Driver, Event, Session, SOCKET},
+    sample::Taken,
+};
 
 /// One counter of each kind and more, with periods that have no common measure.
 fn mixture() -> Vec<Event> {
@@ -300,6 +303,25 @@ fn a_leaders_sample_has_all_counters_of_the_socket_and_the_cpu() {
             assert_eq!(s.overflow.leader, id == 0);
         }
     }
+}
+
+#[test]
+fn a_throttled_counter_has_all_its_periods_too() {
+    let mut driver = Driver::new("");
+    // 1000 samples a second; 200 000 are asked for.
+    let events = [Event::new(slot(CBOX, 0, 0), 0, 10_007), Event::new(CLOCK, 0, 1_009)];
+    let add = |s: Session, e: &Event| s.with(*e, driver.fixed_width);
+    let session = events.iter().fold(Session::new(1_000), add);
+    driver.start(session).expect("the start");
+    driver.run(200_000_000);
+    driver.look().expect("a look");
+    driver.run(33_333);
+    let session = driver.stop(0);
+    exact(&driver, &session);
+    let throttles = session.records.iter().filter(|r| matches!(r, Taken::Throttle(..))).count();
+    assert!(throttles >= 8, "{throttles}");
+    // 10 in a window of 10 ms, and half again on the way there.
+    assert!(session.samples(None).count() < 2 * 200 + 100);
 }
 
 /// Loaded with 0, its value after exactly one wrap would be what it was before.

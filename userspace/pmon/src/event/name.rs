@@ -56,7 +56,7 @@ pub static NAMES: &[Name] = &[
         "clockticks",
         Some((0x00, 0)),
         None,
-        "PCU clocks, 800 MHz (section 2.6)",
+        "PCU clocks, 800 MHz (table 2-121)",
     ),
     row(
         Unit::Core,
