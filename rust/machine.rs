@@ -348,7 +348,7 @@ pub(crate) fn selftest() -> Result {
                 (_, 0) => POLL,
                 (_, forced) => forced,
             };
-            if works && !outcome.froze {
+            if outcome.status && !outcome.froze {
                 freezes = false;
                 entry.flags |= uapi::PMON_UNIT_NO_FREEZE;
             }

@@ -27,8 +27,8 @@ impl Claims {
     ) -> Result<u32, Refusal> {
         let index = match wanted {
             Some(i) if i >= counters => return Err(Refusal::NoCounter),
-            Some(i) if allowed >> i & 1 == 0 => return Err(Refusal::WrongCounter),
-            Some(i) if self.general >> i & 1 != 0 => return Err(Refusal::Busy),
+            Some(i) if (allowed >> i) & 1 == 0 => return Err(Refusal::WrongCounter),
+            Some(i) if (self.general >> i) & 1 != 0 => return Err(Refusal::Busy),
             Some(i) => i,
             None if allowed == 0 => return Err(Refusal::WrongCounter),
             None => (allowed & !self.general)
@@ -55,7 +55,7 @@ impl Claims {
         if index >= fixed {
             return Err(Refusal::NoCounter);
         }
-        if self.fixed >> index & 1 != 0 {
+        if (self.fixed >> index) & 1 != 0 {
             return Err(Refusal::Busy);
         }
         self.fixed |= 1 << index;

@@ -105,7 +105,7 @@ mod tests {
             (pcu::PCU, 0xdf24_c0ffu64),
         ];
         for (row, legal) in rows {
-            for bit in (0..64).filter(|b| legal >> b & 1 == 0) {
+            for bit in (0..64).filter(|b| (legal >> b) & 1 == 0) {
                 let config = 1 << bit;
                 assert_eq!(
                     check_uncore(&row, config, &[0; 4]),

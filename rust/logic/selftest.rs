@@ -174,7 +174,7 @@ fn watch<R: Registers>(
     let before = bus.read(CLOCK.ctr())?;
     let later = bus.now();
     while bus.now().saturating_sub(later) < FREEZE_NS {}
-    outcome.status = bus.read(Reg::Msr(U_MSR_PMON_GLOBAL_STATUS))? >> bit & 1 != 0;
+    outcome.status = (bus.read(Reg::Msr(U_MSR_PMON_GLOBAL_STATUS))? >> bit) & 1 != 0;
     outcome.froze = bus.read(CLOCK.ctr())? == before;
     Ok(outcome)
 }

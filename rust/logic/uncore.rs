@@ -444,7 +444,7 @@ impl Socket {
         };
         for row in &UNCORE {
             let Some(status) = row.status else { continue };
-            if global >> row.global_status & 1 != 0 {
+            if (global >> row.global_status) & 1 != 0 {
                 found.boxes[found.nr] = (status, bus.read(msr(status))?);
                 found.nr += 1;
             }
@@ -473,6 +473,11 @@ impl Socket {
         Self::poll(bus, counters)?;
         let mut overflows = 0;
         for n in 0..counters.len() {
+            // A box that named itself stands frozen; another may run on until the freeze lands, and
+            // its own interrupt is to come.
+            if !(found.everything || ours(&counters[n])) {
+                continue;
+            }
             let account = &counters[n].account;
             // A look settles all accounts: it may be the last.
             if !(account.is_due() || (found.everything && account.owes())) {
@@ -524,6 +529,6 @@ fn clear_statuses<R: Registers>(bus: &mut R, slot: &Slot) -> Result<(), HwError>
         None => Ok(()),
     };
     let fixed = row.fixed.map_or(0, |f| 1 << f.global_status);
-    let global = fixed | 1 << (row.global_status + slot.box_nr);
+    let global = fixed | (1 << (row.global_status + slot.box_nr));
     own.and(bus.write(msr(U_MSR_PMON_GLOBAL_STATUS), global))
 }

@@ -98,7 +98,7 @@ impl Driver {
         seen.unwrap_or_else(|e| panic!("{config}: {e:?}"));
         bus.log.clear();
         let works = outcomes.map(|o| o.overflowed && o.status && o.interrupt);
-        let freezes = outcomes.iter().zip(works).all(|(o, works)| o.froze || !works);
+        let freezes = outcomes.iter().all(|o| o.froze || !o.status);
         let this = Self {
             bus,
             socket: Socket::new(SELECT, freezes),
@@ -213,9 +213,11 @@ impl Driver {
         if self.socket.users() == 0 {
             return Ok(0);
         }
+        // Not where a look has just called the overflow's freeze off, nor where the interrupt may be
+        // the core's own, which comes before that freeze has landed.
         let thawed = self.thawed_at.is_some_and(|at| cx.time - at <= THAW_NS);
-        let Self { bus, socket, sessions, .. } = self;
-        let found = socket.begin(bus, !thawed)?;
+        let Self { bus, socket, core, sessions, .. } = self;
+        let found = socket.begin(bus, !thawed && core.users() == 0)?;
         if !found.any() {
             return Ok(0);
         }

@@ -222,7 +222,7 @@ fn a_sample_is_the_headers() {
     let size = size_of::<pmon_sample>() + 3 * size_of::<pmon_value>();
     assert_eq!(u32_at(&b, offset_of!(pmon_record, type_)), PMON_RECORD_SAMPLE);
     let misc = PMON_SAMPLE_USER | PMON_SAMPLE_POLL | PMON_SAMPLE_LEADER;
-    assert_eq!(u32_at(&b, offset_of!(pmon_record, misc)), misc | (size as u32) << 16);
+    assert_eq!(u32_at(&b, offset_of!(pmon_record, misc)), misc | ((size as u32) << 16));
     assert_eq!(offset_of!(pmon_record, size), offset_of!(pmon_record, misc) + 2);
     assert_eq!(u64_at(&b, offset_of!(pmon_record, time)), cx.time);
     assert_eq!(u64_at(&b, offset_of!(pmon_record, seq)), 0);
@@ -242,7 +242,7 @@ fn a_sample_is_the_headers() {
         assert_eq!(u64_at(&b, at + offset_of!(pmon_value, total)), total);
     }
     assert_eq!(mem.page.head.relaxed(), size as u64);
-    assert_eq!(mem.page.cpu_flags.relaxed(), 0x0102 | 1 << 32);
+    assert_eq!(mem.page.cpu_flags.relaxed(), 0x0102 | (1 << 32));
     assert_eq!(size_of::<pmon_sample>(), record::SAMPLE_WORDS * 8);
     assert_eq!(size_of::<pmon_record>(), HEADER_WORDS * 8);
 }

@@ -41,7 +41,7 @@ fn expected(
     filter: &[u32; 4],
 ) -> Result<u32, Refusal> {
     let taken = |i| held.iter().any(|h| matches!(h, Held::General(n, _) if *n == i));
-    let able = |i: &u32| allowed >> i & 1 != 0;
+    let able = |i: &u32| (allowed >> i) & 1 != 0;
     let index = match wanted {
         Some(i) if i >= 4 => return Err(Refusal::NoCounter),
         Some(i) if !able(&i) => return Err(Refusal::WrongCounter),

@@ -150,7 +150,7 @@ proptest! {
         prop_assert_eq!((leaf.version, leaf.counters, leaf.width), (version, counters, width));
         let fixed = if version > 1 { (edx % 32, edx / 32 % 256) } else { (0, 0) };
         prop_assert_eq!((leaf.fixed, leaf.fixed_width), fixed);
-        let said = if events < 32 { ebx & !(u32::MAX << events) } else { ebx & u32::MAX >> 1 };
+        let said = if events < 32 { ebx & !(u32::MAX << events) } else { ebx & (u32::MAX >> 1) };
         prop_assert_eq!(leaf.absent_events & 0x7fff_ffff, said & 0x7fff_ffff);
     }
 }

@@ -41,7 +41,7 @@ fn broken(kind: usize, i: u32, config: u64, filter: [u32; 4]) -> Vec<Kind> {
 fn compare(kind: usize, config: u64, filter: [u32; 4]) -> Result<(), TestCaseError> {
     let row = &UNCORE[kind];
     // `en`, `ov_en` and `rst` are the driver's.
-    let own = 1 << 22 | 1 << 17 | if kind == CBOX { 0 } else { 1 << 20 };
+    let own = (1 << 22) | (1 << 17) | if kind == CBOX { 0 } else { 1 << 20 };
     let answer = check_uncore(row, config, &filter);
     for i in 0..row.counters {
         let kinds = broken(kind, i, config, filter);
@@ -49,7 +49,7 @@ fn compare(kind: usize, config: u64, filter: [u32; 4]) -> Result<(), TestCaseErr
         let reserved = kinds.contains(&Kind::ReservedBit) || config & own != 0;
         let spare = row.filters.len();
         match answer {
-            Ok(allowed) if allowed >> i & 1 != 0 => prop_assert!(kinds.is_empty(), "{}", text),
+            Ok(allowed) if (allowed >> i) & 1 != 0 => prop_assert!(kinds.is_empty(), "{}", text),
             Ok(_) => prop_assert_eq!(kinds, vec![Kind::EventNotAllowed], "{}", text),
             Err(Refusal::Reserved) => {
                 prop_assert!(reserved || filter[spare..].iter().any(|&f| f != 0), "{}", text);
@@ -71,7 +71,7 @@ fn bits(legal: u64) -> impl Strategy<Value = u64> {
     prop_oneof![
         6 => any::<u64>().prop_map(move |v| v & legal),
         2 => (any::<u64>(), any::<u64>()).prop_map(move |(v, w)| v & w & legal),
-        1 => (any::<u64>(), 0u32..64).prop_map(move |(v, bit)| (v & legal) | 1 << bit),
+        1 => (any::<u64>(), 0u32..64).prop_map(move |(v, bit)| (v & legal) | (1 << bit)),
         1 => (0u64..256).prop_map(|v| v),
     ]
 }
@@ -81,7 +81,7 @@ fn filters(kind: usize) -> impl Strategy<Value = [u32; 4]> {
     let none = prop_oneof![2 => Just(0u64), 1 => any::<u64>()];
     (none, any::<[u32; 4]>(), 0u32..64, 0usize..4).prop_map(move |(use_them, values, bit, n)| {
         let mut all =
-            [0, 1, 2, 3].map(|i| if use_them >> i & 1 != 0 { values[i] & legal[i] } else { 0 });
+            [0, 1, 2, 3].map(|i| if (use_them >> i) & 1 != 0 { values[i] & legal[i] } else { 0 });
         if bit < 8 {
             // Now and then a reserved one.
             all[n] |= 1 << (bit * 4);
@@ -112,11 +112,11 @@ proptest! {
         let written = bus.write(Reg::Msr(0x186), config);
         let clean = written.is_ok() && bus.inner.machine().violations().is_empty();
         prop_assert_eq!(bus.log, [Access::Write(0x186, config)]);
-        let own = config & (0xb << 16 | 1 << 20 | 1 << 22) != 0;
+        let own = config & ((0xb << 16) | (1 << 20) | (1 << 22)) != 0;
         match answer {
             Ok(allowed) => prop_assert!(clean && !own && allowed != 0 && allowed < 16),
             Err(Refusal::Reserved) => prop_assert!(!clean || own),
-            Err(Refusal::Meaningless) => prop_assert_eq!(config >> 23 & 0x1ff, 1),
+            Err(Refusal::Meaningless) => prop_assert_eq!((config >> 23) & 0x1ff, 1),
             Err(other) => prop_assert!(false, "{other:?}"),
         }
     }

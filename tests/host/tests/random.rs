@@ -20,7 +20,8 @@ enum Step {
     Poll,
     Start(usize),
     Stop(usize),
-    Overflow(u32),
+    /// After so many ns so many events in one moment.
+    Burst(u64, u64),
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -31,7 +32,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => Just(Step::Poll),
         2 => (0usize..3).prop_map(Step::Start),
         2 => (0usize..3).prop_map(Step::Stop),
-        2 => (0u32..2000).prop_map(Step::Overflow),
+        2 => (0u64..2_000, 1u64..1 << 32).prop_map(|(dt, n)| Step::Burst(dt, n)),
     ]
 }
 
@@ -75,7 +76,7 @@ fn sessions(driver: &Driver, periods: &[u64], leads: bool) -> Vec<Option<Session
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn totals_are_the_hardwares(
@@ -111,9 +112,10 @@ proptest! {
                     running.remove(n);
                     done.push(driver.stop(n));
                 },
-                Step::Overflow(dt) => {
-                    driver.tell(&format!("overflow {dt} cbox counter=0 socket={SOCKET}"));
-                    driver.tell(&format!("overflow {} pcu counter=1 socket={SOCKET}", dt / 2));
+                Step::Burst(dt, n) => {
+                    driver.tell(&format!("burst {dt} cbox {n} counter=0 socket={SOCKET}"));
+                    driver.tell(&format!("burst {dt} pcu {n} counter=1 socket={SOCKET}"));
+                    driver.tell(&format!("burst {dt} core {n} counter=0 cpu={CPU}"));
                 }
             }
         }

@@ -115,7 +115,7 @@ fn each_length_below_a_records_is_short() {
         assert_eq!(Record::decode(&words[..short]), Err(RecordError::Short));
         // With a size that says so too.
         let mut cut = words;
-        cut[0] = (cut[0] & 0xffff_ffff_ffff) | (short as u64 * 8) << 48;
+        cut[0] = (cut[0] & 0xffff_ffff_ffff) | ((short as u64 * 8) << 48);
         assert_eq!(Record::decode(&cut[..short]), Err(RecordError::Short), "{short}");
     }
 }

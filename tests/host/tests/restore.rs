@@ -19,7 +19,7 @@ use pmon_host_tests::{
 fn used_before(driver: &mut Driver) {
     let bus = &mut driver.bus;
     let mut write = |msr, value| bus.write(Reg::Msr(msr), value).expect("a register");
-    write(0xc00, 0b1010 | 1 << 30);
+    write(0xc00, 0b1010 | (1 << 30));
     write(0xc09, 0x1234_5678);
     for (i, ctr) in [0xc16, 0xc17].into_iter().enumerate() {
         write(ctr, 77 + i as u64);
@@ -261,7 +261,7 @@ fn fault_in_stop(make: fn(&Driver) -> Session) {
         left.retain(|d| !(shared && d.ends_with("null")));
         let excused = usize::from(shared || matches!(at, Access::Write(..)));
         assert!(left.len() <= excused, "access {k} {at:x?}: {left:#?}");
-        let unfreeze = matches!(at, Access::Write(0xc00, value) if value >> 29 & 1 != 0);
+        let unfreeze = matches!(at, Access::Write(0xc00, value) if (value >> 29) & 1 != 0);
         assert!(unfreeze || !frozen(&mut driver.machine()), "access {k} {at:x?}");
         assert_eq!((driver.socket.users(), driver.core.users()), (0, 0));
     }
@@ -315,7 +315,7 @@ fn the_selection_of_cores_is_given_back() {
     let mut driver = driver();
     let session = uncore(&driver);
     driver.start(session).expect("the start");
-    assert_eq!(driver.bus.read(Reg::Msr(0xc00)), Ok(1 << 30 | SELECT));
+    assert_eq!(driver.bus.read(Reg::Msr(0xc00)), Ok((1 << 30) | SELECT));
     driver.stop(0);
-    assert_eq!(driver.bus.read(Reg::Msr(0xc00)), Ok(1 << 30 | 0b1010));
+    assert_eq!(driver.bus.read(Reg::Msr(0xc00)), Ok((1 << 30) | 0b1010));
 }

@@ -17,7 +17,7 @@ const LOST: u32 = 2;
 
 /// Words that tell one record from another.
 fn body(seq: u64, word: usize) -> u64 {
-    seq << 32 | word as u64
+    (seq << 32) | word as u64
 }
 
 /// Produces one record. Returns whether it got in.

@@ -31,7 +31,7 @@ fn outcome(config: &str, kind: usize, box_nr: u32) -> Outcome {
     for msr in [0xc24, 0xd04, 0xd24, 0xd44, 0xd64] {
         bus.write(Reg::Msr(msr), 0x3_0000).expect("a register");
     }
-    bus.write(Reg::Msr(0xc00), 1 << 30 | 0b1000).expect("a register");
+    bus.write(Reg::Msr(0xc00), (1 << 30) | 0b1000).expect("a register");
     bus.write(Reg::Msr(0xc09), 0x1234).expect("a register");
     bus.write(Reg::Msr(0xd16), 0x5678).expect("a register");
     let before = registers(&mut bus.inner.machine());
@@ -170,7 +170,7 @@ fn a_fault_in_the_selftest_changes_nothing() {
             for msr in [0xc24, 0xd04] {
                 bus.write(Reg::Msr(msr), 0x3_0000).expect("a register");
             }
-            bus.write(Reg::Msr(0xc00), 1 << 30 | 0b1000).expect("a register");
+            bus.write(Reg::Msr(0xc00), (1 << 30) | 0b1000).expect("a register");
             let before = registers(&mut bus.inner.machine());
             bus.log.clear();
             bus.fault_at = Some(k);
@@ -184,7 +184,7 @@ fn a_fault_in_the_selftest_changes_nothing() {
             left.retain(|d| !d.ends_with("null"));
             let excused = usize::from(matches!(at, Write(..)));
             assert!(left.len() <= excused, "{kind} {k} {at:x?}: {left:#?}");
-            let unfreeze = matches!(at, Write(0xc00, value) if value >> 29 & 1 != 0);
+            let unfreeze = matches!(at, Write(0xc00, value) if (value >> 29) & 1 != 0);
             assert!(unfreeze || !frozen(&mut bus.inner.machine()), "{kind} {k} {at:x?}");
         }
     }

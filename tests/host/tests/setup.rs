@@ -15,9 +15,9 @@ use pmon_host_tests::{
 const GLOBAL_CTL: u32 = 0xc00;
 const GLOBAL_STATUS: u32 = 0xc01;
 /// 329468 table 2-2: `frz_all`, `unfrz_all`; `wk_on_pmi` and the core are in each write.
-const KEEP: u64 = 1 << 30 | SELECT;
-const FREEZE: u64 = 1 << 31 | KEEP;
-const UNFREEZE: u64 = 1 << 29 | KEEP;
+const KEEP: u64 = (1 << 30) | SELECT;
+const FREEZE: u64 = (1 << 31) | KEEP;
+const UNFREEZE: u64 = (1 << 29) | KEEP;
 /// Table 2-6: `en`, `ov_en`.
 const EN: u64 = 1 << 22;
 const OV_EN: u64 = 1 << 20;
@@ -98,7 +98,7 @@ fn the_pcu_is_reset_by_its_box_control() {
 
 /// The positions of the writes of GLOBAL_CTL with a bit set.
 fn commands(log: &[Access], bit: u32) -> Vec<usize> {
-    let fits = |a: &Access| matches!(a, Write(GLOBAL_CTL, v) if v >> bit & 1 != 0);
+    let fits = |a: &Access| matches!(a, Write(GLOBAL_CTL, v) if (v >> bit) & 1 != 0);
     log.iter().enumerate().filter(|(_, a)| fits(a)).map(|(at, _)| at).collect()
 }
 
@@ -138,11 +138,11 @@ fn each_write_of_global_ctl_has_the_shadow_and_each_of_box_ctl_its_ones() {
         match *access {
             Write(GLOBAL_CTL, value) => {
                 seen.0 += 1;
-                assert_eq!(value & !(1 << 31 | 1 << 29), KEEP, "{value:#x}");
+                assert_eq!(value & !((1 << 31) | (1 << 29)), KEEP, "{value:#x}");
             }
             Write(address, value) if [0xc24, 0xd04, 0xd24, 0xd44, 0xd64].contains(&address) => {
                 seen.1 += 1;
-                assert_eq!(value & 3 << 16, 3 << 16, "{address:#x} {value:#x}");
+                assert_eq!(value & (3 << 16), 3 << 16, "{address:#x} {value:#x}");
             }
             _ => {}
         }

@@ -7,7 +7,7 @@ mod common;
 
 use common::*;
 use pmon_host_tests::{
-    driver::{truth, Driver, Event, Session, SOCKET},
+    driver::{truth, Driver, Event, Session, SOCKET, THAW_NS},
     sample::Taken,
 };
 
@@ -281,6 +281,31 @@ fn a_second_overflow_in_the_freeze_delay_is_not_lost() {
         let session = driver.stop(0);
         exact(&driver, &session);
         assert_eq!(session.samples(None).count(), 2, "{first} {second}");
+    }
+}
+
+#[test]
+fn an_interrupt_of_another_source_in_the_freeze_delay_takes_no_event_away() {
+    use pmon_host_tests::logic::core_pmu::Slot::Fixed;
+    for config in ["", "cbo_overflow=silent", "uncore_pmi=never"] {
+        for early in (0..1_000).step_by(10) {
+            let mut driver = Driver::new(&format!("{config},freeze_delay_ns=400"));
+            driver.bus.inner.access_ns = 90;
+            // Due 5000 ns after the start, beside a PCU overflow at 5100 ns: its freeze comes at
+            // 5500 ns, the CPU's own interrupt from 5000 ns on.
+            let events = [
+                Event::new(slot(CBOX, 0, 0), 0, 10_000),
+                Event::new(slot(PCU, 0, 0), 0, 10_200),
+                Event::new(slot(CBOX, 3, 0), 0, 10_400),
+            ];
+            let session = session(&driver, &events).with_core(Fixed(0), 0, 5_000 + early);
+            driver.start(session).expect("the start");
+            driver.run(2 * THAW_NS);
+            driver.poll();
+            driver.execute(50_000);
+            let session = driver.stop(0);
+            exact(&driver, &session);
+        }
     }
 }
 

@@ -69,7 +69,7 @@ static void test_foreign_while_sampling(void)
 	session_rings(s, 65536, 0, 0, 0);
 	session_start(s);
 	for (int i = 0; i < 4; i++) {
-		model_do("overflow 1000 ubox %s", counter_words(&s->counter[0]));
+		plan_overflow(&s->counter[0], 1000);
 		sleep_us(20000);
 		check_eq(kernel_log_count(mark, UNKNOWN_NMI), i);
 		foreign_nmi(i % 2 ? other : cpu);
@@ -93,8 +93,8 @@ static void test_foreign_at_pmi(void)
 	session_rings(s, 65536, 0, 0, 0);
 	session_start(s);
 	for (int delay = 0; delay < 12000; delay += 300) {
-		model_do("overflow %d ubox %s", delay, counter_words(&s->counter[0]));
-		model_do("overflow %d pcu %s", delay, counter_words(&s->counter[1]));
+		plan_overflow(&s->counter[0], delay);
+		plan_overflow(&s->counter[1], delay);
 		model_nmi(cpu);
 		sleep_us(1000);
 	}

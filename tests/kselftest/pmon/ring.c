@@ -33,7 +33,7 @@ static struct session *quiet_session(void)
 /* One record, now. */
 static void make_record(struct session *s)
 {
-	model_do("overflow 100 ubox %s", counter_words(&s->counter[0]));
+	plan_overflow(&s->counter[0], 100);
 	sleep_us(device_unit(PMON_UNIT_UBOX, 0, 0).mode == PMON_MODE_POLL ?
 		 device_info().poll_interval_us + 100 : 40);
 }
@@ -190,7 +190,7 @@ static void test_sleeping_reader(void)
 	session_rings(s, 65536, 0, 1, 0);
 	session_start(s);
 	check_eq(poll(&fd, 1, 5), 0);
-	model_do("overflow 3000000 ubox %s", counter_words(&s->counter[0]));
+	plan_overflow(&s->counter[0], 3000000);
 	begin = now_ns();
 	check_eq(poll(&fd, 1, 1000), 1);
 	slept = now_ns() - begin;

@@ -338,3 +338,9 @@ const char *counter_words(const struct pmon_counter *counter)
 			 counter->socket, counter->box);
 	return words;
 }
+
+void plan_overflow(const struct pmon_counter *counter, uint64_t delay_ns)
+{
+	model_do("burst %llu %s %llu %s", (unsigned long long)delay_ns, unit_word(counter->unit),
+		 (unsigned long long)counter->period, counter_words(counter));
+}

@@ -55,7 +55,7 @@ impl Model {
         if let (Overflow::PerCounter, Some(bit)) =
             (pmon_box.row().overflow, pmon_box.counter_row(i).status)
         {
-            let was_set = pmon_box.status >> bit & 1 != 0;
+            let was_set = (pmon_box.status >> bit) & 1 != 0;
             pmon_box.status |= 1 << bit;
             if was_set {
                 return;
@@ -109,7 +109,7 @@ impl Model {
     ) {
         for i in 0..self.cpus.len() {
             let cpu = &mut self.cpus[i];
-            let selected = cpu.core < 32 && cores >> cpu.core & 1 != 0;
+            let selected = cpu.core < 32 && (cores >> cpu.core) & 1 != 0;
             let selected = selected || (wake && !self.settings.wake_masked);
             if cpu.socket != socket || !selected || (cpu.thread != 0 && !self.settings.smt_both) {
                 continue;

@@ -51,7 +51,7 @@ impl Model {
                     MAPPED - 1
                 };
                 // CAST: below 8.
-                map | (node as u32) << (3 * i)
+                map | ((node as u32) << (3 * i))
             })),
             _ => None,
         }

@@ -56,9 +56,9 @@ fn rdmsr(cpu: u32, msr: u32) -> (i32, u64) {
 }
 
 fn command(line: &str) -> String {
-    line.bytes()
-        .chain([b'\n'])
-        .for_each(|byte| pmon_model_ctl_write(byte));
+    for byte in line.bytes().chain([b'\n']) {
+        pmon_model_ctl_write(byte);
+    }
     let bytes = std::iter::from_fn(|| u8::try_from(pmon_model_ctl_read()).ok());
     String::from_utf8(bytes.collect()).unwrap()
 }

@@ -29,7 +29,7 @@ fn cpuid_and_registers_follow_the_threads() {
     assert_eq!(machine("").rdmsr(0, PERF_CTRL), Access::Done(0xf));
     assert_eq!(
         machine("").rdmsr(0, CAPABILITIES),
-        Access::Done(1 << 13 | 3)
+        Access::Done((1 << 13) | 3)
     );
 }
 
@@ -151,7 +151,7 @@ fn freeze_on_pmi_clears_the_enables() {
     // §17.4.7, versions 2 and 3.
     let mut m = machine("");
     wr(&mut m, 0, DEBUGCTL, 1 << 12);
-    wr(&mut m, 0, PERF_CTRL, 7 << 32 | 0xf);
+    wr(&mut m, 0, PERF_CTRL, (7 << 32) | 0xf);
     wr(&mut m, 0, PMC0, (-10i64) as u64);
     wr(&mut m, 0, EVTSEL0 + 1, INSTRUCTIONS);
     wr(&mut m, 0, EVTSEL0, INSTRUCTIONS_INT);
@@ -163,7 +163,7 @@ fn freeze_on_pmi_clears_the_enables() {
 #[test]
 fn an_uncore_interrupt_does_not_freeze_the_core() {
     let mut m = machine("");
-    wr(&mut m, 0, DEBUGCTL, 1 << 12 | 1 << 13);
+    wr(&mut m, 0, DEBUGCTL, (1 << 12) | (1 << 13));
     arm_clock(&mut m, 10, 1);
     m.advance(1000);
     assert_eq!(

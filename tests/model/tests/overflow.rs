@@ -264,8 +264,8 @@ fn a_sleeping_core_needs_the_wake_bit() {
         let asleep = &m.json("overflows")["cpus"][0]["pmis"]["dropped_asleep"];
         assert_eq!(*asleep, u64::from(wake == 0));
         // Bit 61 tells a core that was reached of the uncore.
-        assert_eq!(rd(&mut m, 0, PERF_STATUS) >> 61 & 1, u64::from(wake != 0));
-        assert_eq!(rd(&mut m, 1, PERF_STATUS) >> 61 & 1, 1);
+        assert_eq!((rd(&mut m, 0, PERF_STATUS) >> 61) & 1, u64::from(wake != 0));
+        assert_eq!((rd(&mut m, 1, PERF_STATUS) >> 61) & 1, 1);
     }
 }
 

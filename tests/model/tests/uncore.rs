@@ -191,7 +191,7 @@ fn a_threshold_above_one_lets_no_single_event_pass() {
     // Table 2-14: thresh is 31:24; edge_det comes after it (p10).
     let mut m = machine("");
     ok(&mut m, "rate cbox 0x35 0x03 1000000000");
-    for (bits, count) in [(1 << 24, 10), (1 << 24 | EDGE, 10), (2 << 24, 0)] {
+    for (bits, count) in [(1 << 24, 10), ((1 << 24) | EDGE, 10), (2 << 24, 0)] {
         start_cbo(&mut m, 0, 0, EN | bits | 0x0335, 0);
         m.advance(10);
         assert_eq!(rd(&mut m, 0, C0_CTR0), count);
@@ -208,9 +208,9 @@ fn pcu_events_have_an_extension_and_an_occupancy_selection() {
     ok(&mut m, "rate pcu 0x04 * 200000000");
     ok(&mut m, "rate pcu 0x80 0x40 400000000");
     ok(&mut m, "rate pcu 0x80 0xc0 600000000");
-    let invert = 1 << 30 | 1 << 24;
+    let invert = (1 << 30) | (1 << 24);
     for (ctl, count) in [
-        (1 << 21 | 0x04, 300),
+        ((1 << 21) | 0x04, 300),
         (0x04, 200),
         (0x4080, 400),
         (0xc080, 600),
@@ -275,7 +275,7 @@ fn the_ubox_function_tells_the_sockets_apart() {
     for socket in 0..4 {
         let node = m.pci_read(socket, 0x0e1e, 0x40, 4).done().unwrap();
         let map = m.pci_read(socket, 0x0e1e, 0x54, 4).done().unwrap();
-        let die = (0..8).find(|i| map >> (3 * i) & 7 == node);
+        let die = (0..8).find(|i| (map >> (3 * i)) & 7 == node);
         assert_eq!(die, Some(socket as u32));
     }
     assert_eq!(m.pci_read(0, 0x0e1e, 0x40, 1).done(), Some(0));

@@ -39,9 +39,9 @@ fn reserved_bits() {
         (FIXED_CTL, 1),
         (U_CTR0, 1 << 44), // table 2-7: 63:44
         (FIXED_CTR, 1 << 48),
-        (C0_BOX_CTL, BOX_RUN | 1 << 18), // table 2-13: 31:18, 15:9, 7:2
-        (C0_BOX_CTL, BOX_RUN | 1 << 9),
-        (C0_BOX_CTL, BOX_RUN | 1 << 2),
+        (C0_BOX_CTL, BOX_RUN | (1 << 18)), // table 2-13: 31:18, 15:9, 7:2
+        (C0_BOX_CTL, BOX_RUN | (1 << 9)),
+        (C0_BOX_CTL, BOX_RUN | (1 << 2)),
         (C0_CTL0, 1 << 23), // table 2-14: 23, 21:20
         (C0_CTL0, 1 << 21),
         (C0_CTL0, 1 << 20),
@@ -153,7 +153,7 @@ fn a_frozen_counter_may_be_written() {
 #[test]
 fn controls_changed_while_the_counter_runs() {
     breaks(running(), PCU_CTL0, EN | 5, &["running-control"]);
-    breaks(running(), C0_CTL0, EN | 1 << 24, &["running-control"]);
+    breaks(running(), C0_CTL0, EN | (1 << 24), &["running-control"]);
     breaks(running(), FIXED_CTL, EN | OV_EN, &["running-control"]);
     // Stopping it, writing the same again, and starting another one are fine.
     breaks(running(), PCU_CTL0, 0, &[]);
@@ -202,20 +202,20 @@ fn edge_detection_needs_a_threshold() {
     breaks(
         machine(""),
         PCU_CTL0,
-        1 << 31 | 0x80,
+        (1 << 31) | 0x80,
         &["edge-without-threshold"],
     );
     breaks(
         machine(""),
         PCU_CTL0,
-        1 << 30 | 0x80,
+        (1 << 30) | 0x80,
         &["invert-without-threshold"],
     );
-    breaks(machine(""), U_CTL0, EDGE | 1 << 24, &[]);
+    breaks(machine(""), U_CTL0, EDGE | (1 << 24), &[]);
     breaks(
         machine(""),
         PCU_CTL0,
-        1 << 31 | 1 << 30 | 1 << 24 | 0x80,
+        (1 << 31) | (1 << 30) | (1 << 24) | 0x80,
         &[],
     );
 }
@@ -231,14 +231,14 @@ fn events_on_counters_that_cannot_count_them() {
 #[test]
 fn one_criterion_of_filter_0_at_a_time() {
     // Table 2-16.
-    let by_thread = EN | 1 << 19 | 0x0334;
+    let by_thread = EN | (1 << 19) | 0x0334;
     let mut m = machine("");
     wr(&mut m, 0, C0_FILTER, 1 << 17);
     breaks(m, C0_CTL0, by_thread, &["two-filters"]);
     let mut m = machine("");
     wr(&mut m, 0, C0_BOX_CTL, BOX_RUN | BOX_FRZ);
     wr(&mut m, 0, C0_CTL0, by_thread);
-    breaks(m, C0_FILTER, 1 << 17 | 2, &["two-filters"]);
+    breaks(m, C0_FILTER, (1 << 17) | 2, &["two-filters"]);
 }
 
 #[test]

@@ -127,7 +127,7 @@ impl Cpu {
     /// The four control bits of the counter when it is a fixed one.
     fn fixed_bits(&self, i: usize) -> Option<u64> {
         let fixed = i.checked_sub(self.general)?;
-        Some(self.fixed_ctrl >> (4 * fixed) & 0xf)
+        Some((self.fixed_ctrl >> (4 * fixed)) & 0xf)
     }
 
     /// Whether counter `i` counts.
@@ -190,7 +190,7 @@ impl Cpu {
 /// CMASK of 0 or 1 lets all pass and a higher one none; INV counts the other cycles.
 fn general_stream(select: u64, ratios: &Ratios, cpu: usize) -> Stream {
     let [event, umask, ..] = select.to_le_bytes();
-    let cmask = select >> CMASK & 0xff;
+    let cmask = (select >> CMASK) & 0xff;
     let stream = if cmask > 1 {
         Stream::NEVER
     } else {

@@ -22,8 +22,8 @@ pub(crate) const fn general(threads_share: bool) -> usize {
 /// EAX, EBX, ECX and EDX of leaf 0AH for `general` general counters.
 pub(crate) const fn leaf_0a(general: usize) -> [u32; 4] {
     // CAST: small constants.
-    let eax = VERSION | (general as u32) << 8 | WIDTH << 16 | EVENTS << 24;
-    [eax, 0, 0, FIXED as u32 | WIDTH << 5]
+    let eax = VERSION | ((general as u32) << 8) | (WIDTH << 16) | (EVENTS << 24);
+    [eax, 0, 0, FIXED as u32 | (WIDTH << 5)]
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub(crate) const UNCORE_PMI: u64 = 1 << 13;
 pub(crate) const DEBUGCTL: u64 = 0x7fc3;
 
 /// IA32_PERF_CAPABILITIES: full-width writes (bit 13), LBR format 3 as on this part, no PEBS.
-pub(crate) const CAPABILITIES: u64 = 1 << 13 | 3;
+pub(crate) const CAPABILITIES: u64 = (1 << 13) | 3;
 
 /// What a register does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

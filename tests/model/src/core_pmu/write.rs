@@ -92,7 +92,7 @@ fn select(cpu: &mut Cpu, i: usize, value: u64) -> Written {
 /// Writes IA32_FIXED_CTR_CTRL.
 fn fixed_ctrl(cpu: &mut Cpu, value: u64) -> Written {
     let changes = |i: usize| {
-        let (old, new) = (cpu.fixed_ctrl >> (4 * i) & 0xf, value >> (4 * i) & 0xf);
+        let (old, new) = ((cpu.fixed_ctrl >> (4 * i)) & 0xf, (value >> (4 * i)) & 0xf);
         cpu.runs(cpu.fixed(i)) && new & FIXED_ENABLE != 0 && new != old
     };
     let running = (0..FIXED).any(changes);

@@ -56,7 +56,7 @@ pub(crate) fn box_ctl(pmon_box: &PmonBox, value: u64) -> Broken {
 /// A write to a box's status register: bits of counters that exist.
 pub(crate) fn box_status(pmon_box: &PmonBox, value: u64) -> Broken {
     let bits = pmon_box.row().counters.iter().filter_map(|row| row.status);
-    defined(value, bits.fold(0, |all, bit| all | 1 << bit))
+    defined(value, bits.fold(0, |all, bit| all | (1 << bit)))
 }
 
 /// A write to a counter.

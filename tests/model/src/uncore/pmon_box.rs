@@ -184,7 +184,7 @@ impl PmonBox {
     pub(crate) fn may_count(&self, i: usize, event: u16) -> bool {
         let mut rows = self.row().constraints.iter();
         let row = rows.find(|row| (row.events.0..=row.events.1).contains(&event));
-        row.is_none_or(|row| row.counters >> i & 1 != 0)
+        row.is_none_or(|row| (row.counters >> i) & 1 != 0)
     }
 
     /// Writes BOX_CTL: freeze, reset, and the bits that must be one. The counters are settled
@@ -214,7 +214,7 @@ impl PmonBox {
     }
 
     fn filtered_out(&self, event: u16) -> bool {
-        let states = layout::FILTER0_STATE | (layout::FILTER0_WIDE & 1 << 23);
+        let states = layout::FILTER0_STATE | (layout::FILTER0_WIDE & (1 << 23));
         event == LLC_LOOKUP && self.filter[0] & states == 0
     }
 }
@@ -226,5 +226,5 @@ pub(crate) fn selection(ctl: u32, layout: &ControlLayout) -> (u16, u8) {
     }
     let [ev_sel, umask, ..] = ctl.to_le_bytes();
     let extended = layout.defined & ctl & layout::EV_SEL_EXT != 0;
-    (u16::from(ev_sel) | u16::from(extended) << 8, umask)
+    (u16::from(ev_sel) | (u16::from(extended) << 8), umask)
 }
