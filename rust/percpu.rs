@@ -701,8 +701,11 @@ impl Cpu {
         let Some(socket) = &inner.socket else {
             return Ok(0);
         };
-        // A look that has just unfrozen the socket may have undone the overflow's own freeze.
-        let frozen = !deferred && since(self.thawed_at.load(Relaxed)) > THAW_NS;
+        // The overflow's own freeze has landed when its PMI comes. It may not have where the NMI can be
+        // another's, and a look that has just unfrozen the socket may have undone it.
+        let frozen = !deferred
+            && self.core_users.load(Relaxed) == 0
+            && since(self.thawed_at.load(Relaxed)) > THAW_NS;
         let found = socket.begin(bus, frozen)?;
         if !found.any() {
             return Ok(0);
