@@ -15,8 +15,10 @@ pub mod hw;
 #[path = "../../../rust/logic/mod.rs"]
 pub mod logic;
 
-pub mod abi;
+#[path = "../../../userspace/pmon/src/atomic.rs"]
 pub mod atomic;
+
+pub mod abi;
 pub mod bus;
 pub mod driver;
 pub mod memory;

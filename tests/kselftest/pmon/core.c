@@ -13,7 +13,7 @@
 
 #include "ktap.h"
 #include "model.h"
-#include "session.h"
+#include "plan.h"
 
 /* Executes about this many instructions in user mode. */
 static __attribute__((noinline)) void work(uint64_t instructions)
@@ -22,7 +22,7 @@ static __attribute__((noinline)) void work(uint64_t instructions)
 		;
 }
 
-static int is_polled(void)
+static int is_core_polled(void)
 {
 	return device_unit(PMON_UNIT_CORE, 0, 0).mode == PMON_MODE_POLL;
 }
@@ -69,7 +69,7 @@ static void test_sample(void)
 	session_verify(s);
 	for (unsigned int id = 0; id < s->nr; id += 2) {
 		check(s->tally[id].periods >= 15);
-		check_eq(s->tally[id].polled, is_polled() ? s->tally[id].samples : 0);
+		check_eq(s->tally[id].polled, is_core_polled() ? s->tally[id].samples : 0);
 	}
 	session_close(s);
 }
@@ -96,7 +96,7 @@ static void test_simultaneous(void)
 static void test_wraps(void)
 {
 	struct session *s = session_open();
-	uint64_t settle = is_polled() ? 2 * device_info().poll_interval_us : 200;
+	uint64_t settle = is_core_polled() ? 2 * device_info().poll_interval_us : 200;
 
 	session_add(s, COUNTER(PMON_UNIT_CORE, 0, 0, 0, 0x412e, 0));
 	session_add(s, COUNTER(PMON_UNIT_CORE, 0, 1, 1, 0x412e, (1ULL << 31) - 1));
@@ -164,7 +164,7 @@ static void test_who_and_where(void)
 {
 	struct session *s = session_open();
 
-	if (is_polled())
+	if (is_core_polled())
 		ktap_skip("a polled sample is at the place of the timer");
 	session_add(s, CORE(1, 0, 100000));
 	s->on_sample = note_place;
@@ -189,7 +189,7 @@ static void test_who_and_where(void)
 	session_close(s);
 }
 
-/* PMIs of the core come at every moment around the uncore's overflows, on the CPU that takes both. */
+/* PMIs of the core come at all moments around the uncore's overflows, on the same CPU. */
 static void test_beside_uncore(void)
 {
 	struct session *s = session_open();
@@ -222,7 +222,7 @@ static void test_storm(void)
 	struct pmon_stats stats;
 	uint64_t begin;
 
-	if (is_polled())
+	if (is_core_polled())
 		ktap_skip("polling is never throttled");
 	session_add(s, CORE(0, 0, info.min_period));
 	session_rings(s, 8 << 20, 0, 0, 0);

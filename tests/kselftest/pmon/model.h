@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The hardware model, as docs/model-control.md describes it, and as much of JSON as its answers need.
+ * The hardware model, as docs/model-control.md describes it, and what its answers need of JSON.
  */
 #ifndef PMON_MODEL_H
 #define PMON_MODEL_H
 
 #include <stdint.h>
 
-/** model_open() - Get the right to use the model's I/O ports; ends the program where there is none */
+/** model_open() - Get the right to use the model's I/O ports, or end the program */
 void model_open(void);
 
 /**

@@ -16,16 +16,10 @@
 
 #include "ktap.h"
 #include "model.h"
-#include "session.h"
+#include "plan.h"
 
 /* What the kernel says of an NMI that nobody wanted. */
 #define UNKNOWN_NMI	"Uhhuh. NMI received for unknown reason"
-
-static void set_rates(uint64_t hz)
-{
-	model_do("rate ubox 0x42 0x08 %llu", (unsigned long long)hz);
-	model_do("rate pcu 0x42 * %llu", (unsigned long long)hz);
-}
 
 /*
  * The kernel prints ten such messages in five seconds, then none (DEFAULT_RATELIMIT_INTERVAL,
@@ -104,7 +98,7 @@ static void test_foreign_at_pmi(void)
 	session_close(s);
 }
 
-/* Many overflows, on all threads that a PMI reaches: none is left for the kernel to wonder about. */
+/* Many overflows, on all threads that a PMI reaches: none is left that the kernel wonders about. */
 static void test_no_unknown_nmi(void)
 {
 	struct session *s = session_open();

@@ -14,7 +14,7 @@
 
 #include "ktap.h"
 #include "model.h"
-#include "session.h"
+#include "plan.h"
 
 /* A sample of the UBox's counter, with one value. */
 #define SAMPLE_BYTES	(sizeof(struct pmon_sample) + sizeof(struct pmon_value))

@@ -9,6 +9,7 @@
 
 #include "ktap.h"
 #include "model.h"
+#include "plan.h"
 #include "session.h"
 
 /* Longest record that is read: a sample with each counter of the session. */
@@ -290,57 +291,4 @@ void session_close(struct session *s)
 		check(!munmap(s->map, s->rings.map_size));
 	check(!close(s->fd));
 	free(s);
-}
-
-const char *unit_word(uint32_t unit)
-{
-	static const char *const words[] = { "ubox", "cbox", "pcu", "core" };
-
-	return words[unit];
-}
-
-/* The model's word for a counter of a box. */
-static void counter_word(const struct pmon_counter *counter, char word[16])
-{
-	if (counter->counter & PMON_COUNTER_FIXED)
-		snprintf(word, 16, "fixed%u", counter->counter & ~PMON_COUNTER_FIXED);
-	else
-		snprintf(word, 16, "%u", counter->counter);
-}
-
-uint64_t truth_of(const char *truth, const struct pmon_counter *counter)
-{
-	const char *at;
-	char word[16];
-
-	counter_word(counter, word);
-	if (counter->unit == PMON_UNIT_CORE) {
-		at = json_element(json_member(truth, "cpus"), counter->box);
-		return json_u64(json_member(at, word));
-	}
-	at = json_element(json_member(truth, "sockets"), counter->socket);
-	at = json_member(at, unit_word(counter->unit));
-	if (counter->unit == PMON_UNIT_CBOX)
-		at = json_element(at, counter->box);
-	return json_u64(json_member(at, word));
-}
-
-const char *counter_words(const struct pmon_counter *counter)
-{
-	static char words[80];
-	char word[16];
-
-	counter_word(counter, word);
-	if (counter->unit == PMON_UNIT_CORE)
-		snprintf(words, sizeof(words), "counter=%s cpu=%u", word, counter->box);
-	else
-		snprintf(words, sizeof(words), "counter=%s socket=%u box=%u", word,
-			 counter->socket, counter->box);
-	return words;
-}
-
-void plan_overflow(const struct pmon_counter *counter, uint64_t delay_ns)
-{
-	model_do("burst %llu %s %llu %s", (unsigned long long)delay_ns, unit_word(counter->unit),
-		 (unsigned long long)counter->period, counter_words(counter));
 }

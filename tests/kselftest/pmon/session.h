@@ -137,31 +137,4 @@ void session_verify(struct session *s);
 /** session_close() - Unmap and close */
 void session_close(struct session *s);
 
-/**
- * truth_of() - Events that a counter has counted since `truth clear`, by the model
- * @truth: the answer to `truth`
- * @counter: which
- */
-uint64_t truth_of(const char *truth, const struct pmon_counter *counter);
-
-/**
- * counter_words() - A counter in the words of the model's command `burst`
- * @counter: which
- *
- * Return: a static string, from "socket=" on; good until the next call.
- */
-const char *counter_words(const struct pmon_counter *counter);
-
-/**
- * plan_overflow() - Give a counter a whole period at one moment
- * @counter: one that stands at a multiple of its period
- * @delay_ns: time from now
- *
- * What comes while it is frozen is not counted, and it stands there still.
- */
-void plan_overflow(const struct pmon_counter *counter, uint64_t delay_ns);
-
-/** unit_word() - The model's word for enum pmon_unit */
-const char *unit_word(uint32_t unit);
-
 #endif

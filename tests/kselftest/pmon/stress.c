@@ -11,14 +11,7 @@
 
 #include "ktap.h"
 #include "model.h"
-#include "session.h"
-
-static void set_rates(uint64_t hz)
-{
-	model_do("rate ubox 0x42 0x08 %llu", (unsigned long long)hz);
-	model_do("rate cbox 0x13 0x01 %llu", (unsigned long long)hz);
-	model_do("rate pcu 0x42 * %llu", (unsigned long long)hz);
-}
+#include "plan.h"
 
 /* Ends a child of its own well, or the test fails. */
 static void join(pid_t child)
