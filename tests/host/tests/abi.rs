@@ -293,3 +293,27 @@ fn the_modules_constants_are_the_headers() {
     let filters = |row: &pmon_host_tests::hw::BoxType| row.filters.len() <= row.filter_mask.len();
     assert!(UNCORE.iter().all(filters));
 }
+
+/// The first version's sizes, by adding up the header's members: programs are built on them.
+#[test]
+fn sizes_of_the_first_version_stay() {
+    let sizes = [
+        ("pmon_info", size_of::<pmon_info>(), 14 * 4 + 2 * 8),
+        ("pmon_unit_info", size_of::<pmon_unit_info>(), 12 * 4 + 8 + 4 * 4),
+        ("pmon_counter", size_of::<pmon_counter>(), 6 * 4 + 8 + 4 * 4 + 8 + 2 * 4),
+        ("pmon_rings", size_of::<pmon_rings>(), 2 * 4 + 8 + 4 * 4 + 8),
+        ("pmon_count", size_of::<pmon_count>(), 4 * 8),
+        ("pmon_read", size_of::<pmon_read>(), 4 * 4 + 2 * 8),
+        ("pmon_stats", size_of::<pmon_stats>(), 2 * 4 + 9 * 8),
+        ("pmon_map_page", size_of::<pmon_map_page>(), 2 * 4 + 2 * 8),
+        ("pmon_ring_page", size_of::<pmon_ring_page>(), 24 * 8),
+        ("pmon_record", size_of::<pmon_record>(), 8 + 2 * 8),
+        ("pmon_value", size_of::<pmon_value>(), 2 * 4 + 8),
+        ("pmon_sample", size_of::<pmon_sample>(), 24 + 8 + 6 * 4 + 2 * 8),
+        ("pmon_lost", size_of::<pmon_lost>(), 24 + 8),
+        ("pmon_throttle", size_of::<pmon_throttle>(), 24 + 2 * 4 + 8),
+    ];
+    for (name, size, wanted) in sizes {
+        assert_eq!(size, wanted, "{name}");
+    }
+}

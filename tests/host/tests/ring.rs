@@ -376,3 +376,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_tail_from_the_future_makes_the_ring_look_full() {
+    let ring = RingMemory::new(64);
+    let mem = ring.memory();
+    let mut producer = Producer::new(mem, 0, 0, 4096, 0, 0);
+    assert!(produce(&mut producer, mem, 8));
+    let head = mem.page.head.relaxed();
+    for tail in [head + 8, head + 64 * 8, head + 64 * 8 + 8, 1 << 63] {
+        mem.page.tail.set_relaxed(tail);
+        let lost = producer.lost();
+        assert!(!produce(&mut producer, mem, 8), "tail {tail}");
+        assert_eq!((producer.lost(), mem.page.head.relaxed()), (lost + 1, head));
+    }
+    // An honest one again: the record gets in, behind the report of the lost ones.
+    mem.page.tail.set_relaxed(head);
+    assert!(produce(&mut producer, mem, 8));
+}
